@@ -315,6 +315,31 @@ def test_a_thread_goes_on_after_a_crash(bot: Bot, api: Model) -> None:
     assert (bot.sandbox.project / "done.txt").read_text() == "one\n"
 
 
+def test_a_thread_goes_on_whatever_became_of_its_transcript(bot: Bot, api: Model) -> None:
+    """Emptied, no JSON any more, cut in the middle of a line, or a folder: what was said is known from the memory."""
+    resets: list[Reset] = []
+    api.play(*[growing(100)] * 20)
+    damages: dict[str, Callable[[Path], object]] = {
+        "emptied": lambda path: path.write_bytes(b""),
+        "garbage": lambda path: path.write_bytes(bytes(range(256)) * 40),
+        "cut": lambda path: path.write_bytes(path.read_bytes()[: -len(path.read_bytes().splitlines()[-1]) - 200]),
+        "folder": lambda path: (path.unlink(), path.mkdir()),
+    }
+
+    async def main() -> None:
+        for name, damage in damages.items():
+            async with bot.thread(name, on_reset=resets.append) as thread:
+                await ask(thread, f"The invoices of {name} go to Wilhelmina Kessler.")
+                await thread.disconnect()
+                (path,) = (path for path in bot.sandbox.transcripts() if thread.session in path.name)
+                damage(path)
+                assert await ask(thread, "Where do they go?") == "You said: Where do they go?"
+            assert api.of("main")[-1].saw(f"The invoices of {name} go to Wilhelmina Kessler."), name
+
+    bot.run(main)
+    assert {reset.why for reset in resets} == {"lost"}
+
+
 def is_prompt(message: dict[str, Any]) -> bool:
     """Whether somebody asks something there, and no tool answers."""
     return (

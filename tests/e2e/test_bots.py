@@ -15,6 +15,7 @@ from memory_keeper.sdk import AnswerError, Reset, SessionStore, SyncThreads, Thr
 from tests.e2e.bots import Bot, ask, children, counting, growing
 from tests.e2e.cli import Sandbox
 from tests.e2e.model import Model, call, fail, text
+from tests.raw import change
 
 pytestmark = pytest.mark.e2e
 
@@ -72,21 +73,29 @@ def test_a_client_of_ones_own_is_given_the_same_memory(bot: Bot, api: Model) -> 
 
 
 def test_it_goes_on_where_the_transcript_is_not(bot: Bot, api: Model) -> None:
-    """On another machine: a CLI with a folder of its own, and the same home."""
-    api.play(growing(100), growing(100))
+    """On another machine: a CLI with a folder of its own, and the same home; then with lines that nobody can read."""
+    api.play(*[growing(100)] * 3)
+    resets: list[Reset] = []
 
-    async def main() -> str:
+    async def main() -> list[str]:
         options = bot.options(session_store=SessionStore(bot.home))
         async with bot.thread(options=options) as thread:
             await ask(thread, "The invoices go to Wilhelmina Kessler.")
-        elsewhere = replace(options, env={**options.env, "CLAUDE_CONFIG_DIR": str(bot.sandbox.root / "elsewhere")})
-        async with bot.thread(options=elsewhere) as thread:
-            return await ask(thread, "Where do they go?")
+        said = []
+        for name in ("elsewhere", "broken"):
+            where = {**options.env, "CLAUDE_CONFIG_DIR": str(bot.sandbox.root / name)}
+            if name == "broken":
+                change(bot.home / "sessions.db", "update line set text = '{' where seq % 2 = 0")
+            async with bot.thread(options=replace(options, env=where), on_reset=resets.append) as thread:
+                said.append(await ask(thread, "Where do they go?"))
+        return said
 
-    assert bot.run(main) == "You said: Where do they go?"
-    (_, there) = api.of("main")
+    assert bot.run(main) == ["You said: Where do they go?"] * 2
+    (_, there, broken) = api.of("main")
     assert [message["role"] for message in there.body["messages"]].count("assistant") == 1
     assert there.saw("Wilhelmina Kessler") and not there.saw('brief="handoff"')
+    assert broken.saw("Wilhelmina Kessler") and broken.saw('brief="handoff"')
+    assert [reset.why for reset in resets] == ["lost"]
 
 
 def test_programs_without_await(bot: Bot, api: Model) -> None:

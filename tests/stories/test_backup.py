@@ -16,6 +16,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.jobs import backup
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Filter
+from memory_keeper.store import open_mirror
 from tests.command import memory_keeper, typed
 from tests.machine import Machine
 
@@ -65,6 +66,25 @@ def test_there_and_back(used: Machine, asked: Asked) -> None:
     assert before <= texts(used)
     with Keeper(str(used.home)) as keeper:
         assert [one.verdict for one in doctor._archives(keeper)] == ["OK"]
+
+
+def test_a_full_one_has_the_transcripts_of_a_bot(used: Machine, asked: Asked) -> None:
+    """They come back where there are none; newer ones stay."""
+    path = used.home / "sessions.db"
+    open_mirror(str(path)).append("-app", "s1", "", [{"uuid": "u1", "text": "Hello."}], None)
+    small, full = used.root / "small.tar", used.root / "full.tar"
+    asked("backup", "--small", "--to", str(small))
+    asked("backup", "--to", str(full))
+    for old in used.home.glob("sessions.db*"):
+        old.unlink()
+    memory_keeper(used, "restore", str(small), "--yes")
+    assert not path.exists()  # it has raw lines, as only a full one does
+    memory_keeper(used, "restore", str(full), "--yes")
+    kept = open_mirror(str(path))
+    assert kept.load("-app", "s1", "") == [{"uuid": "u1", "text": "Hello."}]
+    kept.append("-app", "s1", "", [{"uuid": "u2", "text": "And now?"}], None)
+    memory_keeper(used, "restore", str(full), "--yes")
+    assert len(kept.load("-app", "s1", "")) == 2
 
 
 def test_taken_while_much_goes_on(used: Machine) -> None:

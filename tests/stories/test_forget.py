@@ -14,6 +14,7 @@ import pytest
 from memory_keeper.jobs import forget as job
 from memory_keeper.jobs.forget import What
 from memory_keeper.keeper import Keeper
+from memory_keeper.store import open_mirror
 from tests.command import memory_keeper, typed
 from tests.machine import Machine, Session
 
@@ -33,6 +34,13 @@ def traces(machine: Machine, text: str = SECRET) -> list[str]:
     return found
 
 
+def mirror(machine: Machine, session: Session) -> None:
+    """Keep a session's lines as a bot does that resumes from them, a subagent's too."""
+    kept = open_mirror(str(machine.home / "sessions.db"))
+    for part in ("", "subagents/agent-a1"):
+        kept.append("-app", session.id, part, session.transcript.lines, lambda known: {"first": SECRET})
+
+
 def told(machine: Machine) -> tuple[Session, Session]:
     """A session that says it everywhere, and another that goes on from there."""
     first, second = machine.session(), machine.session()
@@ -48,7 +56,8 @@ def told(machine: Machine) -> tuple[Session, Session]:
     second.start()
     second.turn("Where were we?", f"The other session left: the worker is to be renamed. {STAYS} is the old name.")
     memory_keeper(machine, "save")
-    assert {"store.db", "archive"} <= {Path(one).parts[1] for one in traces(machine) if "keeper" in one}
+    mirror(machine, first)
+    assert {"store.db", "archive", "sessions.db"} <= {Path(one).parts[1] for one in traces(machine) if "keeper" in one}
     assert any("memory.md" in one for one in traces(machine))
     return first, second
 
@@ -122,6 +131,24 @@ def test_what_turns_out_to_be_a_secret_is_taken_out_of_every_copy(
     assert traces(machine) == [str(env.relative_to(machine.root))]
     assert "none that is known stands in what is kept" in typed(machine.project, "doctor", "--secrets").stdout
     assert "nothing of that is kept" in memory_keeper(machine, "forget", "--secrets", "--yes").lower()
+
+
+def test_what_only_a_bot_keeps_is_forgotten_too(
+    machine: Machine, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its transcripts are kept whole, so they have what the store never had."""
+    monkeypatch.chdir(machine.project)
+    one = machine.session()
+    one.start()
+    one.turn("Hello.", "Hello!")
+    memory_keeper(machine, "save")
+    one.transcript.prompt(f"The password is {SECRET}, and {STAYS} is the user.")
+    mirror(machine, one)
+    assert traces(machine) == ["keeper/sessions.db"]
+    assert asked("forget", "--text", SECRET, "--dry-run")["would_forget"]["masked"] == 2
+    memory_keeper(machine, "forget", "--text", SECRET, "--yes")
+    assert traces(machine) == []
+    assert traces(machine, STAYS) == ["keeper/sessions.db"]
 
 
 @pytest.mark.parametrize("which", ["event", "file", "time"])

@@ -26,15 +26,16 @@ from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.host.registration import names_of_ours
 from memory_keeper.keeper import Keeper, by_hand
 from memory_keeper.model import Json, NamedTuple
-from memory_keeper.store import archive, open_store
+from memory_keeper.store import archive, open_mirror, open_store
 from memory_keeper.store.home import Lock, make_folder
 
 FOLDER, ENDING, MANIFEST = "backups", ".tar", "manifest.json"
 COMING, BEFORE = "restoring", "before-restore-"  # folders of the home
+MIRROR = "sessions.db"  # transcripts of a bot, for it to resume from: raw, and so only in a full one
 READY = "ready"  # in the first one: all of it is there and checked
 JOURNAL = ("journal", "journal.key")
 REPLACED = ("salt", *JOURNAL)  # files that go as they are; the home's own make room for them
-ADDED = ("forgotten", "config.json", "prices.json")  # and those that come back only where there are none
+ADDED = ("forgotten", "config.json", "prices.json", MIRROR)  # and those that come back only where there are none
 DAY, PATIENCE = 86_400.0, 60.0
 CHUNK = 1 << 20
 
@@ -61,9 +62,10 @@ def take(keeper: Keeper, path: str = "", full: bool = False, locked: bool = Fals
     above = os.path.dirname(os.path.abspath(path))
     make_folder(above)
     own, copy = f"{path}.part", f"{path}.store"
+    mine = own, copy, f"{copy}.sessions"
     with nullcontext() if locked else Lock(keeper.home, PATIENCE, "distil"):  # under which others forget
         try:
-            _sweep(own, copy)
+            _sweep(*mine)
             keeper.store.copy(copy)
             _write(keeper.home, own, copy, full, at)
             taken = check(own, f"{own}.check")
@@ -73,7 +75,7 @@ def take(keeper: Keeper, path: str = "", full: bool = False, locked: bool = Fals
         except OSError as error:
             raise KeeperError(f"{path} cannot be written: {error.strerror}") from None
         finally:
-            _sweep(own, copy)
+            _sweep(*mine)
     return taken._replace(path=path)
 
 
@@ -85,10 +87,15 @@ def _write(home: str, path: str, copy: str, full: bool, at: float) -> None:
         _add(tar, sums, "store.db.z", _packed(copy))
         with Lock(home, PATIENCE):
             beside = {
-                name: _whole(f"{home}/{name}") for name in (*REPLACED, *ADDED) if os.path.isfile(f"{home}/{name}")
+                name: _whole(f"{home}/{name}")
+                for name in (*REPLACED, *ADDED)
+                if name != MIRROR and os.path.isfile(f"{home}/{name}")
             }
         for name, data in beside.items():
             _add(tar, sums, name, iter([data]))
+        if full and os.path.isfile(f"{home}/{MIRROR}"):
+            open_mirror(f"{home}/{MIRROR}").copy(f"{copy}.sessions")
+            _add(tar, sums, f"{MIRROR}.z", _packed(f"{copy}.sessions"))
         for name in sorted(os.listdir(f"{home}/spool")) if os.path.isdir(f"{home}/spool") else ():
             with open(f"{home}/spool/{name}", "rb") as record:
                 _add(tar, sums, f"spool/{name}", iter([record.read()]))
@@ -171,7 +178,7 @@ def _unpack(path: str, folder: str) -> Json:
                 about = json.loads(data)
                 continue
             sums[member.name] = hashlib.sha256(data).hexdigest()
-            data = zlib.decompress(data) if member.name == "store.db.z" else data
+            data = zlib.decompress(data) if member.name.endswith(".db.z") else data
             os.makedirs(f"{folder}/{above}", mode=0o700, exist_ok=True)
             with open(f"{folder}/{member.name.removesuffix('.z')}", "xb", opener=_private) as out:
                 out.write(data)

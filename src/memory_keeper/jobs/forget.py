@@ -29,7 +29,7 @@ from memory_keeper.keeper import Keeper, by_hand
 from memory_keeper.model import EVER, Event, Filter, Json, Member, Moved, NamedTuple, Source, origin
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
-from memory_keeper.store import archive, spool
+from memory_keeper.store import archive, open_mirror, spool
 from memory_keeper.store.home import Lock
 from memory_keeper.store.rules_cache import forget_rules
 from memory_keeper.store.store import Store
@@ -37,6 +37,7 @@ from memory_keeper.team.outbox import share_again, shared_among, take_back
 from memory_keeper.team.sync import remove_fetched
 
 PLAN = by_hand.FORGETTING
+MIRROR = "/sessions.db"
 LOGS = ("crash.log", "problems.log", "problems.log.old")
 PATIENCE = 60.0
 EVERY = 1 << 30
@@ -92,7 +93,10 @@ class Chosen(NamedTuple):
 def choose(keeper: Keeper, store: Store, what: What, known: Forgotten | None = None) -> Chosen:
     """The events and notes that go; `known`: all that was forgotten before."""
     if what.is_masked:
-        rows = store.mask(_text_mask(what.text) if what.text else _secrets_mask(keeper, what), dry=True)
+        mask = _text_mask(what.text) if what.text else _secrets_mask(keeper, what)
+        rows = store.mask(mask, dry=True) + _clean_mirror(
+            keeper, lambda session, line: mask_value(line, mask), dry=True
+        )
         return Chosen({}, [], (), tuple(store.projects()), rows)
     sessions: tuple[str, ...] = ()
     if what.everything:
@@ -320,6 +324,7 @@ def _carry_out(keeper: Keeper, what: What) -> Chosen:
             store.compact()
             _drop_archives(keeper.home, store)
         forget_rules(keeper.home)
+        _clean_mirror(keeper, _changing(keeper, what, chosen))
         _clean_home(keeper, what, chosen)
         for root in what.roots:
             _clean_pages(keeper, root)
@@ -475,6 +480,30 @@ def _clean_home(keeper: Keeper, what: What, chosen: Chosen) -> None:
         for path in backups:
             os.unlink(path)
         backup.take(keeper, locked=True)
+
+
+def _clean_mirror(keeper: Keeper, change: Callable[[str, Json], Json | None], dry: bool = False) -> int:
+    """Change the lines of the transcripts that a bot keeps, in which nothing was left out; how many."""
+    path = keeper.home + MIRROR
+    return open_mirror(path).rewrite(change, dry) if os.path.exists(path) else 0
+
+
+def _changing(keeper: Keeper, what: What, chosen: Chosen) -> Callable[[str, Json], Json | None]:
+    """What is left of a line of a session."""
+    known, ids = Forgotten(keeper.home, keeper.salt), {event.id for event in chosen.events.values()}
+    mask = _mask_of(keeper, what, known)
+
+    def change(session: str, line: Json) -> Json | None:
+        if session in chosen.sessions:
+            return None
+        new: Json = mask_value(line, mask) if mask else line
+        if what.is_masked:
+            return new
+        read = read_line(wire.dumps(line).encode("utf-8", "surrogatepass"), Source("", session, what.project), 0, 0.0)
+        gone = read and any(event.id in ids or known.has(event) for event in read.events)
+        return None if gone else new
+
+    return change
 
 
 def _clean_spools(keeper: Keeper, what: What, chosen: Chosen, known: Forgotten) -> None:

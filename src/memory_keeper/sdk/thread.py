@@ -357,7 +357,7 @@ class Thread:
             options = replace(self._options, resume=wanted, continue_conversation=False, fork_session=forks)
             try:
                 client = await _connected(options)
-            except ClaudeSDKError as error:
+            except (ClaudeSDKError, RuntimeError) as error:  # what a session store raises becomes the latter
                 LOG.warning("session %s cannot be resumed: %s", wanted, error)
             else:
                 self.session, self.tokens = "" if forks else wanted, past.tokens

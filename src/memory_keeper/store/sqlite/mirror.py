@@ -9,9 +9,11 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from time import time
 from typing import Any
 
+from memory_keeper.errors import Busy
 from memory_keeper.model import Json
 from memory_keeper.store.sqlite.connection import make_private
 
@@ -94,6 +96,38 @@ class Mirror:
             self.delete(project, session)
         return len(old)
 
+    def rewrite(self, change: Callable[[str, Json], Json | None], dry: bool = False) -> int:
+        """Give each line of each session to `change`, which says what is left of it: itself, another, or nothing. Of
+        what was taken away no byte stays; whose parent it was is its parent's child from then on. How many changed, or
+        would, if it is `dry`."""
+        changed = 0
+        with self._writing() as db:
+            for project, session, part in db.execute("select distinct project, session, part from line").fetchall():
+                lines = db.execute(
+                    "select seq, text from line where project = ? and session = ? and part = ? order by seq",
+                    (project, session, part),
+                )
+                rows = [*_changes(lines.fetchall(), partial(change, session))]
+                changed += len(rows)
+                if dry or not rows:
+                    continue
+                db.executemany("update line set text = ? where seq = ?", rows)
+                db.execute("delete from line where text = ''")
+                # who resumes from here asks the lines
+                db.execute("delete from summary where project = ? and session = ?", (project, session))
+        if changed and not dry:
+            with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as db:
+                db.execute("vacuum")
+                if db.execute("pragma wal_checkpoint(truncate)").fetchone()[0]:
+                    raise Busy("Another process reads the transcripts of a bot", hint="try again in a moment")
+        return changed
+
+    def copy(self, path: str) -> None:
+        """All of it as of one moment, into another file."""
+        make_private(path)
+        with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as db, closing(sqlite3.connect(path)) as to:
+            db.backup(to)
+
     def _rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as db:
             return db.execute(query, given).fetchall()
@@ -104,3 +138,19 @@ class Mirror:
             db.execute("begin immediate")
             yield db
             db.execute("commit")  # else closing it rolls it back
+
+
+def _changes(rows: Sequence[tuple[int, str]], change: Callable[[Json], Json | None]) -> Iterator[tuple[str, int]]:
+    """The lines that change, each with what is written in its place; nothing is written for one that goes."""
+    parents: dict[str, Any] = {}  # of those that went
+    for seq, text in rows:
+        old = json.loads(text)
+        new = change(old)
+        if new is None:
+            parents[str(old.get("uuid"))] = old.get("parentUuid")
+            yield "", seq
+            continue
+        while (parent := new.get("parentUuid")) in parents:
+            new = {**new, "parentUuid": parents[parent]}
+        if new != old:
+            yield json.dumps(new), seq
