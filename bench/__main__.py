@@ -43,6 +43,7 @@ class Bench(NamedTuple):
 BENCHES = (
     Bench("hooks"),
     Bench("cli"),
+    Bench("agents"),
     Bench("cost"),
     Bench("retention", TRANSCRIPTS),
     Bench("probes", PROBES),
