@@ -51,18 +51,22 @@ def test_twenty_threads_share_five_processes(bot: Bot, api: Model) -> None:
     assert back.saw("user-00 says 1") and not any(back.saw(key) for key in users[1:])
 
 
-def test_a_client_of_ones_own_is_given_the_same_memory(bot: Bot, api: Model) -> None:
+def test_a_client_of_ones_own_is_given_the_same_memory(bot: Bot, api: Model, tmp_path: Path) -> None:
+    logs = tmp_path / ".bot-logs/handoffs"
+    written: list[set[str]] = []  # after each turn
+
     async def talk(prompt: str) -> list[str]:
-        options = keeper_hooks(bot.options(), home=bot.home, settings={"rules.shipped": True})
+        options = keeper_hooks(bot.options(), home=bot.home, settings={"rules.shipped": True}, handoffs=logs)
         said = []
         async with ClaudeSDKClient(options) as client:
             for words in (prompt, "/clear", "Go on."):
                 await client.query(words)
                 results = [one async for one in client.receive_response() if isinstance(one, ResultMessage)]
                 said.append(results[-1].result or "")
+                written.append({path.read_text() for path in logs.glob("HANDOFF-*.md")})
         return said
 
-    api.play(text("The quota is six."), text("I go on."), text("Hello."), text("I go on."))
+    api.play(text("The quota is six.", 5_000), text("I go on.", 120_000), text("Hello."), text("I go on."))
     bot.run(lambda: talk("Why does upload_part make five tries?"))
     bot.close()
     bot.run(lambda: talk("What is new?"))
@@ -70,6 +74,9 @@ def test_a_client_of_ones_own_is_given_the_same_memory(bot: Bot, api: Model) -> 
     assert first.saw("Rules in force, kept by Memory Keeper")
     assert cleared.saw('brief="handoff"') and cleared.saw("upload_part")
     assert next_session.saw('brief="start"') and next_session.saw("upload_part")
+    at_first, after_clear, at_threshold = written[:3]
+    assert not at_first and len(after_clear) == 1 and len(at_threshold) == 2
+    assert all("upload_part" in page for page in at_threshold)
 
 
 def test_it_goes_on_where_the_transcript_is_not(bot: Bot, api: Model) -> None:

@@ -25,6 +25,7 @@ from memory_keeper.hooks.answer import answer, despite
 from memory_keeper.hooks.problems import complain
 from memory_keeper.model import Json
 from memory_keeper.request import Call
+from memory_keeper.sdk.record import hand_over_when_due
 from memory_keeper.server.catch_up import CatchUp
 from memory_keeper.settings import problem, variable
 from memory_keeper.store import spool
@@ -44,6 +45,7 @@ EVENTS = (
     "PostCompact",
     "SessionEnd",
 )
+ENDS = ("Stop", "PreCompact", "SessionEnd")  # of a turn, or of what the context held
 QUIET: Mapping[str, object] = {"rules.shipped": False}  # they are for coding, and bots talk to anybody
 LINGER = 0.5  # seconds for which the thread that catches up waits for more before it ends
 _catching: dict[str, CatchUp] = {}  # one for each home: a process has one writer
@@ -60,6 +62,7 @@ class Memory:
         folder: str | Path = "",
         settings: Mapping[str, object] | None = None,
         key: str = "",
+        handoffs: str | Path = "",
     ) -> None:
         wanted = {**QUIET, **(settings or {})}
         check_settings(wanted)
@@ -73,6 +76,7 @@ class Memory:
         self.folder = os.path.abspath(folder or options.cwd or os.getcwd())
         self.environ = {**environ, "CLAUDE_PROJECT_DIR": self.folder}
         self.key = key  # of the thread whose sessions these are; empty: of none
+        self.handoffs = str(handoffs)  # where they are written for people; empty: nowhere, or the thread does it
         self.after = ""  # the session whose place the next one takes
         self.begun: dict[str, asyncio.Task[Json]] = {}  # the sessions that this process knows, and their first answers
         self.catch_up = _catching.setdefault(self.home, CatchUp(self.home, LINGER))
@@ -132,7 +136,10 @@ class Memory:
             self.after = ""
             if self.key:
                 self.leave(call.session, "Thread", source=self.key)
-        return answer(call, self.home, self.environ, self.catch_up.poke, resident=True)
+        said = answer(call, self.home, self.environ, self.catch_up.poke, resident=True)
+        if self.handoffs and call.event in ENDS:
+            hand_over_when_due(self, call.session, call.event, self.handoffs)
+        return said
 
     def leave(self, session: str, event: str, **fields: Any) -> None:
         """Keep a record that no hook leaves."""
@@ -152,15 +159,18 @@ def keeper_hooks(
     home: str | Path = "",
     folder: str | Path = "",
     settings: Mapping[str, object] | None = None,
+    handoffs: str | Path = "",
 ) -> ClaudeAgentOptions:
     """Options with which a client of your own is captured, warned, handed over, told its rules and reminded of what it
     knew: `ClaudeSDKClient(keeper_hooks(options))`. One call for each client.
 
     `home` is where the memory lies (default: where the plugin's does), `folder` whose memory it is (default: the
     client's `cwd`), `settings` what is set for this bot, such as `{"rules.shipped": True}`: the rules that come with
-    Memory Keeper, which are for coding, are told to no bot else.
+    Memory Keeper, which are for coding, are told to no bot else. `handoffs` is a folder for HANDOFF-<session id>.md:
+    written where a context ends, and after each turn once it is as full as a handoff is due.
     """
-    return with_hooks(options, Memory(options, home=home, folder=folder, settings=settings).hooks())
+    memory = Memory(options, home=home, folder=folder, settings=settings, handoffs=handoffs)
+    return with_hooks(options, memory.hooks())
 
 
 def with_hooks(options: ClaudeAgentOptions, hooks: Mapping[str, list[HookMatcher]]) -> ClaudeAgentOptions:
