@@ -94,14 +94,18 @@ async def alone(bot: Bot, number: int) -> Used:
     """Turns of a client of the SDK."""
     from claude_agent_sdk import ClaudeSDKClient
 
-    async with ClaudeSDKClient(bot.options()) as client:
+    client = ClaudeSDKClient(bot.options())
 
-        async def ask(prompt: str) -> None:
-            await client.query(prompt)
-            async for _ in client.receive_response():
-                pass
+    async def ask(prompt: str) -> None:
+        await client.query(prompt)
+        async for _ in client.receive_response():
+            pass
 
+    await client.connect()
+    try:
         return await turns(bot, ask, number)
+    finally:
+        await client.disconnect()
 
 
 async def measured(bot: Bot, model: Model, args: argparse.Namespace) -> tuple[Used, Cost]:
@@ -115,7 +119,8 @@ async def measured(bot: Bot, model: Model, args: argparse.Namespace) -> tuple[Us
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 
-    async with Threads(bot.options(), live=args.threads, home=bot.home) as threads:
+    threads = Threads(bot.options(), live=args.threads, home=bot.home)
+    try:
         begin = await timed(threads.answer("0", "Hello."))
         used = await turns(bot, lambda prompt: threads.answer("0", prompt), args.turns)
         reset = await timed(threads["0"].reset())
@@ -134,6 +139,8 @@ async def measured(bot: Bot, model: Model, args: argparse.Namespace) -> tuple[Us
         gone = await kept() - full
         tracemalloc.stop()
         back = await timed(threads.answer("0", "Hello again."))
+    finally:
+        await threads.close()
     idle = [1000 * (later - sooner) / args.idle for sooner, later in zip(before, after, strict=True)]
     live = (full - one) / max(1, args.threads - 1)
     ours_idle = 1000 * ours / args.idle / args.threads

@@ -63,6 +63,8 @@ class Threads:
                     yield message
         finally:
             self._asking[key] -= 1
+            if not self._asking[key]:
+                del self._asking[key]
             if key in self._seats:
                 self._seats[key] = self._now()
             async with self._changed:
