@@ -17,6 +17,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.store import open_mirror
 from tests.command import memory_keeper, typed
 from tests.machine import Machine, Session
+from tests.raw import change
 
 SECRET = "plover-xyzzy-42"
 STAYS = "thunderbird-7"
@@ -149,6 +150,16 @@ def test_what_only_a_bot_keeps_is_forgotten_too(
     memory_keeper(machine, "forget", "--text", SECRET, "--yes")
     assert traces(machine) == []
     assert traces(machine, STAYS) == ["keeper/sessions.db"]
+    change(machine.home / "sessions.db", "update line set text = '{\"" + SECRET + "' where seq = 1")
+    memory_keeper(machine, "forget", "--text", SECRET, "--yes")
+    assert traces(machine) == []
+    for place in (0, 5_000):  # what nobody can read is no file to resume from
+        mirror(machine, one)
+        data = (machine.home / "sessions.db").read_bytes()
+        damage = f"no page, and {SECRET} in it ".encode() * 400
+        (machine.home / "sessions.db").write_bytes(data[:place] + damage)
+        memory_keeper(machine, "forget", "--text", SECRET, "--yes")
+        assert traces(machine) == [] and not (machine.home / "sessions.db").exists()
 
 
 @pytest.mark.parametrize("which", ["event", "file", "time"])

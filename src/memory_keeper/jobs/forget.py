@@ -22,7 +22,7 @@ from memory_keeper.briefs.files import removable, write_handoff
 from memory_keeper.capture.claude_code import read_line
 from memory_keeper.capture.forgotten import LEAST, MARK, Forgotten, mask_line, mask_text, mask_value
 from memory_keeper.capture.redact import known_values, redact
-from memory_keeper.errors import KeeperError
+from memory_keeper.errors import Damaged, KeeperError
 from memory_keeper.host.files import write_file
 from memory_keeper.jobs import backup
 from memory_keeper.keeper import Keeper, by_hand
@@ -483,9 +483,16 @@ def _clean_home(keeper: Keeper, what: What, chosen: Chosen) -> None:
 
 
 def _clean_mirror(keeper: Keeper, change: Callable[[str, Json], Json | None], dry: bool = False) -> int:
-    """Change the lines of the transcripts that a bot keeps, in which nothing was left out; how many."""
+    """Change the lines of the transcripts that a bot keeps, in which nothing was left out; how many. A file that cannot
+    be read goes as it is."""
     path = keeper.home + MIRROR
-    return open_mirror(path).rewrite(change, dry) if os.path.exists(path) else 0
+    try:
+        return open_mirror(path).rewrite(change, dry) if os.path.exists(path) else 0
+    except Damaged:
+        for name in () if dry else (path, f"{path}-wal", f"{path}-shm"):
+            with suppress(FileNotFoundError):
+                os.unlink(name)
+        return 1
 
 
 def _changing(keeper: Keeper, what: What, chosen: Chosen) -> Callable[[str, Json], Json | None]:

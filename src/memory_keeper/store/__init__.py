@@ -35,9 +35,13 @@ def load_engine() -> None:
 
 def open_mirror(path: str) -> Mirror:
     """Whole transcripts, to resume sessions from; apart from the store, which has no secrets."""
+    from memory_keeper.store.sqlite.connection import DatabaseError, explain
     from memory_keeper.store.sqlite.mirror import Mirror
 
-    return Mirror(path)
+    try:
+        return Mirror(path)
+    except DatabaseError as error:
+        raise explain(error, path) from error
 
 
 def read_remains(path: str, kinds: Sequence[str], uncovered: Sequence[str]) -> Remains:

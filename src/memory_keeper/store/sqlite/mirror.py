@@ -15,7 +15,7 @@ from typing import Any
 
 from memory_keeper.errors import Busy
 from memory_keeper.model import Json
-from memory_keeper.store.sqlite.connection import make_private
+from memory_keeper.store.sqlite.connection import explain, make_private
 
 Fold = Callable[[Json | None], Json]  # what is known of a session, after some more lines
 PATIENCE = 30.0  # seconds for another who writes
@@ -134,17 +134,24 @@ class Mirror:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)) as db:
-            db.execute("begin immediate")
-            yield db
-            db.execute("commit")  # else closing it rolls it back
+        try:
+            with closing(sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)) as db:
+                db.execute("begin immediate")
+                yield db
+                db.execute("commit")  # else closing it rolls it back
+        except sqlite3.DatabaseError as error:
+            raise explain(error, self.path) from error
 
 
 def _changes(rows: Sequence[tuple[int, str]], change: Callable[[Json], Json | None]) -> Iterator[tuple[str, int]]:
     """The lines that change, each with what is written in its place; nothing is written for one that goes."""
     parents: dict[str, Any] = {}  # of those that went
     for seq, text in rows:
-        old = json.loads(text)
+        try:
+            old = json.loads(text)
+        except ValueError:  # nobody can resume from it, nor see what it says
+            yield "", seq
+            continue
         new = change(old)
         if new is None:
             parents[str(old.get("uuid"))] = old.get("parentUuid")
