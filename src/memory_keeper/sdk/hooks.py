@@ -25,7 +25,6 @@ from memory_keeper.hooks.answer import answer, despite
 from memory_keeper.hooks.problems import complain
 from memory_keeper.model import Json
 from memory_keeper.request import Call
-from memory_keeper.sdk.record import hand_over_when_due
 from memory_keeper.server.catch_up import CatchUp
 from memory_keeper.settings import problem, variable
 from memory_keeper.store import spool
@@ -62,7 +61,6 @@ class Memory:
         folder: str | Path = "",
         settings: Mapping[str, object] | None = None,
         key: str = "",
-        handoffs: str | Path = "",
     ) -> None:
         wanted = {**QUIET, **(settings or {})}
         check_settings(wanted)
@@ -76,7 +74,7 @@ class Memory:
         self.folder = os.path.abspath(folder or options.cwd or os.getcwd())
         self.environ = {**environ, "CLAUDE_PROJECT_DIR": self.folder}
         self.key = key  # of the thread whose sessions these are; empty: of none
-        self.handoffs = str(handoffs)  # where they are written for people; empty: nowhere, or the thread does it
+        self.ended: Callable[[str, str], object] | None = None  # told of each of ENDS, and of which session
         self.after = ""  # the session whose place the next one takes
         self.begun: dict[str, asyncio.Task[Json]] = {}  # the sessions that this process knows, and their first answers
         self.catch_up = _catching.setdefault(self.home, CatchUp(self.home, LINGER))
@@ -137,8 +135,8 @@ class Memory:
             if self.key:
                 self.leave(call.session, "Thread", source=self.key)
         said = answer(call, self.home, self.environ, self.catch_up.poke, resident=True)
-        if self.handoffs and call.event in ENDS:
-            hand_over_when_due(self, call.session, call.event, self.handoffs)
+        if self.ended and call.event in ENDS:
+            self.ended(call.session, call.event)
         return said
 
     def leave(self, session: str, event: str, **fields: Any) -> None:
@@ -151,26 +149,6 @@ def check_settings(settings: Mapping[str, object]) -> None:
     for name, value in settings.items():
         if wrong := problem(name, value):
             raise ValueError(f"settings: {wrong}")
-
-
-def keeper_hooks(
-    options: ClaudeAgentOptions,
-    *,
-    home: str | Path = "",
-    folder: str | Path = "",
-    settings: Mapping[str, object] | None = None,
-    handoffs: str | Path = "",
-) -> ClaudeAgentOptions:
-    """Options with which a client of your own is captured, warned, handed over, told its rules and reminded of what it
-    knew: `ClaudeSDKClient(keeper_hooks(options))`. One call for each client.
-
-    `home` is where the memory lies (default: where the plugin's does), `folder` whose memory it is (default: the
-    client's `cwd`), `settings` what is set for this bot, such as `{"rules.shipped": True}`: the rules that come with
-    Memory Keeper, which are for coding, are told to no bot else. `handoffs` is a folder for HANDOFF-<session id>.md:
-    written where a context ends, and after each turn once it is as full as a handoff is due.
-    """
-    memory = Memory(options, home=home, folder=folder, settings=settings, handoffs=handoffs)
-    return with_hooks(options, memory.hooks())
 
 
 def with_hooks(options: ClaudeAgentOptions, hooks: Mapping[str, list[HookMatcher]]) -> ClaudeAgentOptions:

@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 from time import monotonic, time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 from claude_agent_sdk.types import McpStdioServerConfig
@@ -27,13 +27,11 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule, change_rule
 from memory_keeper.model import Filter
 from memory_keeper.policy import BETWEEN, thresholds
+from memory_keeper.sdk.hooks import Memory
 from memory_keeper.store.context import read_context
 from memory_keeper.store.events import events_of
 from memory_keeper.store.home import THREADS, make_folder
 from memory_keeper.text import digest_of
-
-if TYPE_CHECKING:
-    from memory_keeper.sdk.hooks import Memory
 
 UNLIMITED = 1 << 40
 
@@ -154,7 +152,7 @@ def hand_over(memory: Memory, session: str, folder: str, clears: bool = False) -
         return "", path
 
 
-def hand_over_when_due(memory: Memory, session: str, event: str, folder: str) -> None:
+def hand_over_when_due(memory: Memory, folder: str, session: str, event: str) -> None:
     """The same where a context ends, and after each turn past the threshold of handoffs."""
     try:
         if event == "Stop":
