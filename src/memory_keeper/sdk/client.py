@@ -9,7 +9,7 @@ from pathlib import Path
 from claude_agent_sdk import ClaudeAgentOptions
 
 from memory_keeper.sdk.hooks import Memory, with_hooks
-from memory_keeper.sdk.record import hand_over_when_due
+from memory_keeper.sdk.record import hand_over
 
 
 def keeper_hooks(
@@ -25,10 +25,10 @@ def keeper_hooks(
 
     `home` is where the memory lies (default: where the plugin's does), `folder` whose memory it is (default: the
     client's `cwd`), `settings` what is set for this bot, such as `{"rules.shipped": True}`: the rules that come with
-    Memory Keeper, which are for coding, are told to no bot else. `handoffs` is a folder for HANDOFF-<session id>.md:
-    written where a context ends, and after each turn once it is as full as a handoff is due.
+    Memory Keeper, which are for coding, are told to no bot else. `handoffs` is a folder for HANDOFF-<session id>.md,
+    written when a context is compacted or cleared.
     """
     memory = Memory(options, home=home, folder=folder, settings=settings)
     if handoffs:
-        memory.ended = partial(hand_over_when_due, memory, str(handoffs))
+        memory.ended = partial(hand_over, memory, folder=str(handoffs))
     return with_hooks(options, memory.hooks())

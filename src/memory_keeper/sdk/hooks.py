@@ -44,7 +44,7 @@ EVENTS = (
     "PostCompact",
     "SessionEnd",
 )
-ENDS = ("Stop", "PreCompact", "SessionEnd")  # of a turn, or of what the context held
+ENDS = ("PreCompact", "SessionEnd")  # of what a context held
 QUIET: Mapping[str, object] = {"rules.shipped": False}  # they are for coding, and bots talk to anybody
 LINGER = 0.5  # seconds for which the thread that catches up waits for more before it ends
 _catching: dict[str, CatchUp] = {}  # one for each home: a process has one writer
@@ -74,7 +74,7 @@ class Memory:
         self.folder = os.path.abspath(folder or options.cwd or os.getcwd())
         self.environ = {**environ, "CLAUDE_PROJECT_DIR": self.folder}
         self.key = key  # of the thread whose sessions these are; empty: of none
-        self.ended: Callable[[str, str], object] | None = None  # told of each of ENDS, and of which session
+        self.ended: Callable[[str], object] | None = None  # told of each session whose context ends
         self.after = ""  # the session whose place the next one takes
         self.begun: dict[str, asyncio.Task[Json]] = {}  # the sessions that this process knows, and their first answers
         self.catch_up = _catching.setdefault(self.home, CatchUp(self.home, LINGER))
@@ -136,7 +136,7 @@ class Memory:
                 self.leave(call.session, "Thread", source=self.key)
         said = answer(call, self.home, self.environ, self.catch_up.poke, resident=True)
         if self.ended and call.event in ENDS:
-            self.ended(call.session, call.event)
+            self.ended(call.session)
         return said
 
     def leave(self, session: str, event: str, **fields: Any) -> None:

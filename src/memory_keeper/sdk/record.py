@@ -152,20 +152,6 @@ def hand_over(memory: Memory, session: str, folder: str, clears: bool = False) -
         return "", path
 
 
-def hand_over_when_due(memory: Memory, folder: str, session: str, event: str) -> None:
-    """The same where a context ends, and after each turn past the threshold of handoffs."""
-    try:
-        if event == "Stop":
-            context = read_context(memory.home, session)
-            fullness = measure(memory.home, session, context.transcript, memory.folder, memory.environ)
-            if fullness.tokens < thresholds(fullness.limits, fullness.settings).get("handoff", UNLIMITED):
-                return
-    except (KeeperError, OSError) as error:
-        complain(memory.home, event, error)
-    else:
-        hand_over(memory, session, folder)
-
-
 def _write(folder: str, session: str, text: str) -> str:
     """The file for people, whole or not at all."""
     os.makedirs(folder, exist_ok=True)
