@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Timer
 from time import time
 from typing import Any
 
@@ -82,6 +83,12 @@ def test_not_while_a_turn_runs(session: Session, event: str) -> None:
     assert not decide(session)
     session.happen("Stop", last_assistant_message="Done.")
     assert decide(session)
+
+
+def test_the_module_may_know_of_the_end_before_the_server(session: Session) -> None:
+    session.happen("UserPromptSubmit", prompt="Go on.")
+    Timer(0.2, leave, (session, "Stop")).start()
+    assert decide(session, window=200_000, tokens=FULL) == "clear"
 
 
 @pytest.mark.parametrize("tasks", [[{"id": "b1"}], '[{"id":"b1"}]'], ids=["list", "text"])

@@ -36,6 +36,8 @@ def settle(home: str, environ: dict[str, str], session: str, window: int = 0, to
     fullness = measure(home, session, context.transcript, context.folder, environ)
     if tokens:  # at the end of a turn its last response is seldom on the disk
         fullness = fullness._replace(gauge=(fullness.gauge or Gauge(0, model))._replace(tokens=tokens))
+    if window and _is_wanted(fullness, now):
+        fullness = fullness._replace(context=_stopped(home, session, fullness.context))
     context = fullness.context
     if may_be_answered(context, now):
         return "clear"
@@ -46,6 +48,22 @@ def settle(home: str, environ: dict[str, str], session: str, window: int = 0, to
         return ""
     ask(home, session, now, "due")
     return "clear"
+
+
+def _is_wanted(fullness: Fullness, now: float) -> bool:
+    """Whether something is to be run once the session is idle."""
+    due = compaction_is_due(fullness.tokens, 0, fullness.settings, boundary=True)
+    return bool(fullness.context.asked) or due or _is_due(fullness, now)
+
+
+def _stopped(home: str, session: str, context: Context) -> Context:
+    """A context whose turn is over for the module, as soon as it is so for the server too, which may hear it later."""
+    for _ in range(ATTEMPTS):
+        if context.ended or context.stopped >= context.prompted:
+            break
+        sleep(LAG)
+        context = read_context(home, session)
+    return context
 
 
 def settle_after(keeper: Keeper, session: str) -> None:
