@@ -13,6 +13,7 @@ from memory_keeper import config
 from memory_keeper.errors import KeeperError
 from memory_keeper.host.files import write_file
 from memory_keeper.keeper import Keeper
+from memory_keeper.model import Item
 from memory_keeper.store.home import Lock, about, make_folder
 from memory_keeper.team import hub
 from memory_keeper.team.git import Git, Plain, author_of, ref_of, remove
@@ -57,10 +58,9 @@ def sync(keeper: Keeper, team: Team, root: str) -> Synced:
     make_folder(keeper.home + FOLDER)
     with Lock(keeper.home, PATIENCE, "team"):
         transport = open_transport(keeper, team, root)
-        author = author_of(root, keeper.environ)
         try:
             received = _pull(keeper, team, transport)
-            items = outbox(keeper, team.project) if team.transport != OWN else own_items(keeper, team.project, author)
+            items = _outbox(keeper, team, root)
             refused = transport.push(items) if items else {}
         finally:
             transport.close()
@@ -71,6 +71,12 @@ def sync(keeper: Keeper, team: Team, root: str) -> Synced:
     return Synced(
         team, received, sum(not item.gone for item in items), refused, tuple(dict.fromkeys(transport.problems))
     )
+
+
+def _outbox(keeper: Keeper, team: Team, root: str) -> list[Item]:
+    if team.transport == OWN:
+        return own_items(keeper, team.project, author_of(root, keeper.environ))
+    return outbox(keeper, team.project)
 
 
 def _pull(keeper: Keeper, team: Team, transport: Transport) -> Received:
