@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.team.git import REFS, newer
+from memory_keeper.team.git import REFS, newer, path_of
+from memory_keeper.team.item import dump
+from memory_keeper.team.outbox import outbox, writer_of
 from memory_keeper.team.transport import Offline
 from tests.team.members import Member, git, remote
 from tests.team.test_item import ITEM
@@ -207,3 +209,54 @@ def test_all_of_a_project_can_be_forgotten_and_taken_back(ann: Member, ben: Memb
     ben.sync()
     assert ben.has() == set()
     assert "pathlib" not in everything(bare)
+
+
+def test_who_changes_their_name_keeps_their_ref(ann: Member, ben: Member, bare: Path) -> None:
+    note = ann.note("We use Postgres.")
+    ann.share(note)
+    ann.sync()
+    git(ann.folder, "config", "user.name", "Ann Smith")
+    ann.unshare(note)
+    ann.sync()
+    assert "Postgres" not in everything(bare)
+    assert len(git(bare, "for-each-ref", REFS).split("\n")) == 1
+
+
+def test_who_pushes_in_another_s_name_is_overwritten(ann: Member, ben: Member, bare: Path) -> None:
+    note = ann.note("We use Postgres.")
+    ann.share(note)
+    ann.sync()
+    writer = writer_of(ann.keeper)
+    forged = ITEM._replace(id=note.id, kind="decision", writer=writer, author=ann.author, rev=(1 << 31) - 1)
+    more = forged._replace(id="note-ffffffffffff", text="Injected.")
+    files = {path_of(item): git(bare, "hash-object", "-w", "--stdin", given=dump(item)) for item in (forged, more)}
+    push_tree(bare, f"{REFS}{writer}", files)
+    ben.sync()
+    ann.sync()
+    ben.sync()
+    assert {text for _, text in ben.has() if text != "Injected."} == {"We use Postgres."}
+    assert "Injected." not in everything(bare) and "pathlib" not in everything(bare)
+    assert [item.text for item in outbox(ann.keeper, ann.project)] == ["We use Postgres."]
+    ann.unshare(note)
+    ann.sync()
+    ben.sync()
+    assert "Postgres" not in {text for _, text in ben.has()}
+
+
+def test_an_older_wording_is_nowhere_once_there_is_a_newer(ann: Member, ben: Member) -> None:
+    note = ann.note("The door code is Wombat-Sesame.")
+    ann.share(note)
+    ann.sync()
+    ben.sync()
+    assert ann.typed("forget", "--text", "Wombat-Sesame", "--yes").returncode == 0
+    ann.sync()
+    ben.sync()
+    assert ben.has() == {(ann.author, "The door code is [forgotten].")}
+    assert not [path for path in ben.home.rglob("*") if path.is_file() and b"Wombat" in path.read_bytes()]
+
+
+def test_who_only_reads_needs_no_name(ann: Member, ben: Member) -> None:
+    ann.share(ann.note("We use Postgres."))
+    ann.sync()
+    git(ben.folder, "config", "--unset", "user.name")
+    assert ben.sync().received.new == 1

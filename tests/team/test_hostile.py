@@ -33,7 +33,7 @@ def ben(tmp_path: Path, bare: Path) -> Member:
 
 
 def ref(number: int = 0) -> str:
-    return f"{REFS}mallory-{number:016x}"
+    return f"{REFS}{number:016x}"
 
 
 def item(number: int, **about: object) -> bytes:

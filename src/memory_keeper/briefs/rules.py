@@ -49,6 +49,7 @@ SHORT, NAME = 50, 8  # tokens of the short line, and of what calls a rule in it
 LEAST = 12  # tokens: no rule is told in fewer
 END, MORE = 2, 25  # tokens of the end of a line, and of the line that says how many are not told
 DEAREST = "00000000"  # a nonce that no other costs more than
+EACH, ALL = 10, 30  # rules of one writer of a team, and of all of them, that hold
 CHARACTERS = 3  # of a token, at least, of what people write
 
 
@@ -97,12 +98,15 @@ def rules_of(store: Store | None, project: str, shipped: bool = True) -> list[Ru
 
 
 def of_team(store: Store, project: str) -> list[Rule]:
-    """The rules of others that the user accepted: told as theirs."""
-    return [
-        Rule(origin(note), f"{author_of(note)}, of the team whose rules the user accepted: {note.text}", "team", note)
-        for note, item in accepted_notes(store, project)
-        if item.kind == "rule"
-    ]
+    """The rules of others that the user accepted, told as theirs: few of each, so that nobody crowds out the rest."""
+    found: list[Rule] = []
+    counts: dict[str, int] = {}
+    for note, item in accepted_notes(store, project):
+        counts[item.writer] = counts.get(item.writer, 0) + (item.kind == "rule")
+        if item.kind == "rule" and counts[item.writer] <= EACH and len(found) < ALL:
+            text = f"{author_of(note)}, of the team whose rules the user accepted: {note.text}"
+            found.append(Rule(origin(note), text, "team", note))
+    return found
 
 
 def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: str, room: int = UNLIMITED) -> Brief:
@@ -119,9 +123,13 @@ def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: st
     cites: list[str] = []
     most = (left - MORE) // (LEAST + END)
     left -= MORE * (len(rules) > most)
+    last = sum(rule.scope != "team" for rule in rules[:most])  # of the user's, which stand before those of others
     for number, rule in enumerate(rules[:most], 1):
         # each gets its share of what is left, so that none of these falls out
-        share = left // (min(len(rules), most) - number + 1)
+        share = left // ((last if number <= last else min(len(rules), most)) - number + 1)
+        if number > last and share < LEAST + END:
+            most = number - 1
+            break
         line = clip(f"{number}. {tagless(one_line(clean(rule.text), 2000))}", share - END)
         lines += [openings[number - 1], line] if number - 1 in openings else [line]
         cites.append(rule.id)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from memory_keeper import wire
 from memory_keeper.model import Item, Note, origin
+from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.store.store import Store
 
+# words of names that would be taken for another's than a colleague's
+NOBODY = frozenset(("user", "users", "you", "your", "claude", "assistant", "system", "memory", "keeper", "anthropic"))
 TOLD = 500  # newest that a context may be told of: a start does not wait for more
 TEAM = "team-"  # how the id of a team's note begins; its key follows
 
@@ -23,9 +26,12 @@ def item_of(note: Note) -> Item | None:
 
 
 def author_of(note: Note | None) -> str:
-    """The name of who shared what a note says."""
+    """Who shared what a note says, by the name that the item gives, in quotes: anybody who can push can give any."""
     item = item_of(note) if note else None
-    return item.author.partition(" <")[0] if item else ""
+    if not item:
+        return ""
+    name = one_line(clean(item.author.partition(" <")[0]).replace('"', ""), 40).strip()
+    return '"somebody"' if not name or NOBODY & {*name.lower().split()} else f'"{name}"'
 
 
 def shared_notes(store: Store, project: str, limit: int = 0) -> list[tuple[Note, Item]]:
@@ -36,8 +42,7 @@ def shared_notes(store: Store, project: str, limit: int = 0) -> list[tuple[Note,
 
 
 def accepted_notes(store: Store, project: str) -> list[tuple[Note, Item]]:
-    """Of these, what may be told unasked: of the teams that the user accepted, as it came in, or as the user has worded
-    it since."""
+    """Of these, what may be told unasked: of the teams that the user accepted, as it came in."""
     teams = accepted(store, project)
     found = shared_notes(store, project, TOLD) if teams else []
     return [pair for pair in found if is_accepted(store, pair[0], teams)]
@@ -52,7 +57,7 @@ def accepted(store: Store, project: str) -> frozenset[str]:
 def is_accepted(store: Store, note: Note, teams: frozenset[str]) -> bool:
     """Whether a note is of one of these teams, and came in by us."""
     team = wire.read_object(note.extra).get("team")
-    return team in teams and (bool(note.who) or seal(store, note).extra == note.extra)
+    return team in teams and seal(store, note).extra == note.extra
 
 
 def seal(store: Store, note: Note) -> Note:

@@ -1,9 +1,10 @@
 """Shared items in a git remote: a ref for each writer, so that no two ever push the same one.
 
-`refs/memory-keeper/NAME-WRITER` is one commit without a parent, and a file for each item: nothing grows but by what is
-shared, and what was taken back is gone with the next push. It is read and written in a repository of our own that lasts
-for one sync: the user's working tree, index, hooks and configuration have no part in it. A remote may be hostile: how
-much is read, how long and how large it may be is bounded, and each ref and each item is by itself.
+`refs/memory-keeper/WRITER` is one commit without a parent, and a file for each item: nothing grows but by what is
+shared, and what was taken back is gone with the next push. What it has is what its writer's outbox has: whatever others
+have put there goes. It is read and written in a repository of our own that lasts for one sync: the user's working tree,
+index, hooks and configuration have no part in it. A remote may be hostile: how much is read, how long and how large it
+may be is bounded, and each ref and each item is by itself.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from hashlib import blake2s
 from select import select
 from signal import SIGKILL
 from tempfile import TemporaryFile
@@ -30,7 +32,7 @@ from memory_keeper.team.transport import Batch, Offline
 from memory_keeper.text import clean, one_line
 
 REFS = "refs/memory-keeper/"
-NAME = re.compile(r"refs/memory-keeper(?:-own)?/[a-z0-9-]{0,40}-([0-9a-f]{16})")
+NAME = re.compile(r"refs/memory-keeper(?:-own/[0-9a-f]{12}-|/)([0-9a-f]{16})")
 HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 MOST_REFS, MOST_ITEMS = 1_000, 2_000  # that are read; of each ref
 SPACE, MEMORY = 64 << 20, 2 << 30  # bytes of a file that git writes, and of its memory
@@ -38,6 +40,7 @@ SECONDS, IN_ALL = 60, 300  # that one call may take, and all of a sync
 READ, FETCHED = 16 << 20, 256 << 20  # bytes of a ref's files that are read, and of all that is fetched
 TRIES = 5  # when another machine with this home's name pushes at the same time
 PROTOCOLS = "file:git:http:https:ssh"
+WRONG = (ValueError, TypeError, RecursionError, OverflowError)  # of a file that is not ours
 # what may lead git into the repository that we happen to be in
 LOCAL = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -73,20 +76,33 @@ class Codec(Protocol):
     def items(self, name: str, data: bytes) -> list[Item]:
         """The items of a file; ValueError where it is not as we would have written it."""
 
+    def own(self, name: str, data: bytes) -> list[Item]:
+        """Those of them that this home has written, and nobody who may push to its ref."""
+
 
 class Plain:
-    """A small file for each, which people can read."""
+    """A small file for each, which people can read. It has a seal, by which its writer knows it again."""
 
     largest, whole = LARGEST, False
 
+    def __init__(self, key: bytes) -> None:
+        self.key = key
+
     def files(self, items: Sequence[Item]) -> list[tuple[str, bytes]]:
-        return [(path_of(item), dump(item)) for item in items]
+        return [(path_of(item), dump(item, self._seal(item))) for item in items]
 
     def items(self, name: str, data: bytes) -> list[Item]:
         item = load(data)
         if name != path_of(item):
             raise ValueError("lies in another's place")
         return [item]
+
+    def own(self, name: str, data: bytes) -> list[Item]:
+        item = self.items(name, data)[0]
+        return [item] if data == dump(item, self._seal(item)) else []
+
+    def _seal(self, item: Item) -> str:
+        return blake2s(dump(item), key=self.key, digest_size=16).hexdigest()
 
 
 class Git:
@@ -122,12 +138,15 @@ class Git:
         """Make our ref have all of them, and what else it has."""
         for _ in range(TRIES):
             self._listed = self._list()
-            there = [ref for ref in self._listed if ref.endswith(self.ref[-16:])]
-            self._fetch(there)
-            theirs = {item.id: item for ref in there for item in self._read(ref)}
+            self._fetch([self.ref] if self.ref in self._listed else [])
+            files = {name: data for ref in self._listed if ref == self.ref for name, data in self._files(ref)}
+            theirs = {item.id: item for name, data in files.items() for item in self._own(name, data)}
             merged = {} if self.codec.whole else dict(theirs)
             merged |= {item.id: newer(item, theirs.get(item.id)) for item in items}
-            if merged == theirs or self._put(list(merged.values()), self._listed.get(self.ref, "")):
+            if not merged:
+                return {}
+            is_same = merged == theirs if self.codec.whole else dict(self.codec.files([*merged.values()])) == files
+            if is_same or self._put(list(merged.values()), self._listed.get(self.ref, "")):
                 return {}
         raise KeeperError(f"{self.shown} changes too fast", hint="`memory-keeper sync` tries again")
 
@@ -186,22 +205,32 @@ class Git:
     def _read(self, ref: str) -> Iterator[Item]:
         """The items of a ref, each by itself: of its writer, under the name that is theirs."""
         match, left_out = NAME.fullmatch(ref), 0
-        if not match or not self._here(ref):
-            return
-        blobs = [*self._blobs(ref)]
-        if len(blobs) > MOST_ITEMS:
-            self.problems.append(f"{ref} has more than {MOST_ITEMS:,} items: the others are not read")
-        for name, data in self._contents(blobs[:MOST_ITEMS]):
+        for name, data in self._files(ref) if match else ():
             try:
                 items = self.codec.items(name, data)
-                if any(item.writer != match[1] for item in items):
+                if any(item.writer != match[1] for item in items if match):
                     raise ValueError("is another's")
-            except (ValueError, TypeError, RecursionError, OverflowError):
+            except WRONG:
                 left_out += 1
             else:
                 yield from items
         if left_out:
             self.problems.append(f"{ref}: {left_out} items are damaged and were left out")
+
+    def _own(self, name: str, data: bytes) -> list[Item]:
+        """The items of a file of our ref that this home has written; whoever can push may have put others there."""
+        try:
+            return [item for item in self.codec.own(name, data) if item.writer == self.ref[-16:]]
+        except WRONG:
+            return []
+
+    def _files(self, ref: str) -> Iterator[tuple[str, bytes]]:
+        if not self._here(ref):
+            return
+        blobs = [*self._blobs(ref)]
+        if len(blobs) > MOST_ITEMS:
+            self.problems.append(f"{ref} has more than {MOST_ITEMS:,} items: the others are not read")
+        yield from self._contents(blobs[:MOST_ITEMS])
 
     def _blobs(self, ref: str) -> Iterator[tuple[str, str]]:
         """The names and ids of a ref's files, a few more at most than are read."""
@@ -333,7 +362,8 @@ class Git:
     def _must(self, done: subprocess.CompletedProcess[bytes], what: str) -> None:
         if done.returncode:
             lines = clean(done.stderr.decode("utf-8", "replace")).strip().split("\n")
-            why = next((line for line in lines if "fatal:" in line or "rejected" in line), lines[-1])
+            said = [line for line in lines if line.startswith("remote: ")][:3]  # why a host refuses it
+            why = "; ".join([*said, next((one for one in lines if "fatal:" in one or "rejected" in one), lines[-1])])
             hint = "nothing is lost; the next sync tries again"
             raise Offline(f"{self.shown} {what}: {one_line(why, 200)}", hint=hint)
 
@@ -355,10 +385,9 @@ def path_of(item: Item) -> str:
     return f"{item.kind}/{item.id}.md"
 
 
-def ref_of(author: str, writer: str) -> str:
-    """The ref under which somebody shares."""
-    slug = re.sub(r"[^a-z0-9]+", "-", author.partition("<")[0].lower()).strip("-")[:40].strip("-")
-    return f"{REFS}{slug}-{writer}"
+def ref_of(writer: str) -> str:
+    """The ref under which a home shares, whatever its user is called."""
+    return REFS + writer
 
 
 def stream(ref: str, files: Sequence[tuple[str, bytes]], at: int) -> bytes:

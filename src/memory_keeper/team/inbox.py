@@ -64,21 +64,25 @@ def _receive(keeper: Keeper, team: Team, item: Item, room: bool) -> Received:
     store, id = keeper.writer, "shared-" + digest_of(team.project, item.writer, item.id)
     if keeper.forgotten and keeper.forgotten.has_note(id):
         return Received()
-    known = store.wording(id)
+    wordings = store.wordings(id)
+    known = next((note for note in wordings if note.who != "user"), None)
     if not known and not room:
         return Received(refused=1, why=(f"an item beyond the {MOST:,} that are kept of a project",))
-    if known and _version(known) >= version(item):
+    if known and (_version(known)[2] == digest(item) or not _holds(team, known, item)):
         return Received()
-    if known and item.gone:
-        store.forget((), [note.id for note in store.wordings(id)], {})
-        known = None
     about = {name: value for name, value in item._asdict().items() if name != "text"}
     extra = wire.dumps({"by": "team", "team": team.key, "item": about, "hash": digest(item)})
     text = keeper.redacted(item.text, team.project)
-    made = f"{id}-{digest(item)[:12]}" if known else id
-    note = Note(made, item.written, "shared", 0, team.project, text, "", measure(text), extra, id if known else "")
+    note = Note(id, item.written, "shared", 0, team.project, text, "", measure(text), extra)
+    store.forget((), [note.id for note in wordings if note.who != "user"], {})  # what it said is not ours to keep
     store.add(seal(store, note))
     return Received(withdrawn=1) if item.gone else Received(changed=1) if known else Received(new=1)
+
+
+def _holds(team: Team, known: Note, item: Item) -> bool:
+    """Whether an item takes the place of what is known: of the same team it does, as that says what holds now; of
+    another that has the same writer, if it is the later version."""
+    return wire.read_object(known.extra).get("team") == team.key or _version(known) < version(item)
 
 
 def _version(note: Note) -> tuple[int, float, str]:

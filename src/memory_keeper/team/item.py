@@ -36,10 +36,14 @@ def says_the_same(item: Item, other: Item) -> bool:
     return item._replace(rev=0, at=0.0) == other._replace(rev=0, at=0.0)
 
 
-def dump(item: Item) -> bytes:
-    """The file of an item."""
+def dump(item: Item, seal: str = "") -> bytes:
+    """The file of an item; with a seal, by which its writer knows it again."""
     about = {name: value for name, value in item._asdict().items() if name != "text" and value not in ("", False)}
-    lines = (f"{name}: {value if isinstance(value, str) else wire.dumps(value)}\n" for name, value in about.items())
+    about |= {"seal": seal} if seal else {}
+    about = {
+        name: " ".join(value.split()) if isinstance(value, str) else wire.dumps(value) for name, value in about.items()
+    }
+    lines = (f"{name}: {value}\n" for name, value in about.items())
     return f"---\n{''.join(lines)}---\n{item.text}\n".encode()
 
 

@@ -70,6 +70,10 @@ class Sealed:
         text = zlib.decompressobj().decompress(opened, UNPACKED)
         return [checked(Item(*one)) for one in wire.loads(text.decode())]
 
+    def own(self, name: str, data: bytes) -> list[Item]:
+        """Who has the passphrase is the user."""
+        return self.items(name, data)
+
     def tag(self, project: str) -> str:
         """What a project is called where others can read it."""
         return self._key(project.encode())[:6].hex()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from hashlib import blake2s
 from typing import NamedTuple
 
 from memory_keeper import config
@@ -42,8 +43,8 @@ def open_transport(keeper: Keeper, team: Team, root: str) -> Transport:
     """The way to a team."""
     folder = f"{keeper.home}{FOLDER}/{team.key}.git"
     if team.transport == GIT:
-        ref = ref_of(author_of(root, keeper.environ), writer_of(keeper))
-        return Git(folder, team.address, ref, root, keeper.environ, Plain())
+        key = blake2s(b"team seal", key=keeper.salt).digest()
+        return Git(folder, team.address, ref_of(writer_of(keeper)), root, keeper.environ, Plain(key))
     if team.transport == OWN:
         sealed = Sealed(read_passphrase(keeper, team))
         refs = f"{REFS}{sealed.tag(team.project)}-"
@@ -64,7 +65,7 @@ def sync(keeper: Keeper, team: Team, root: str) -> Synced:
             refused = transport.push(items) if items else {}
         finally:
             transport.close()
-        if received.withdrawn:
+        if received.withdrawn or received.changed:
             keeper.close()  # who reads keeps what was deleted in the journal of SQLite
             with keeper.writing(PATIENCE):
                 keeper.writer.compact()

@@ -39,10 +39,10 @@ def write(args: Namespace) -> tuple[Note, str]:
 
 
 def _write(args: Namespace) -> int:
-    if args.to:
+    if args.to is not None:
         outside_a_session(args.home, "share what is kept")
     note, where = write(args)
-    if args.to:
+    if args.to is not None:
         with Keeper(args.home) as keeper:
             return share_notes(args, keeper, [note], args.to)
     return _respond(args, note, where, f"\n\nKept as {note.id}" + (f", and in {from_here(where)}" if where else ""))
@@ -84,7 +84,7 @@ def _respond(args: Namespace, note: Note, where: str, kept: str = "") -> int:
 
 
 OF = argument("id", nargs="?", default="", metavar="ID", help="of a handoff or of a session; default: the newest")
-TO = argument("--to", default="", metavar="NAME", help="share it with the team, for somebody")
+TO = argument("--to", default=None, metavar="NAME", help="share it with the team, for somebody")
 VERBS = {
     "write": Verb(_write, "write a session's handoff now, and print it", "memory-keeper handoff",
             (SESSION, TO, YES, DRY_RUN)),

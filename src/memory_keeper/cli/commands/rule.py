@@ -19,6 +19,7 @@ from memory_keeper.cli.output import (
 )
 from memory_keeper.cli.scope import folder_of, known_project, settings_of
 from memory_keeper.cli.work import PATIENCE, changed, remove
+from memory_keeper.errors import KeeperError
 from memory_keeper.hooks.actions.rules import full_brief
 from memory_keeper.host.consent import by_a_person
 from memory_keeper.keeper import Keeper
@@ -150,6 +151,9 @@ def _edit(args: Namespace) -> int:
     text = checked(" ".join(args.text), "A rule", LONGEST, EXAMPLE)
     with Keeper(args.home) as keeper:
         rule = _find(args, keeper)
+        if rule.scope == "team":
+            hint = f"`memory-keeper rule rm {rule.id}` takes it away here, and `rule add` adds one of yours"
+            raise KeeperError("That rule is another's, and stays in their words", hint=hint)
         by_a_person(args, "change a rule")
         kept = change_rule(keeper, rule, text)
         words = f"Was: {one_line(clean(rule.text), 160)}\nNow: {one_line(clean(kept.text), 160)}"

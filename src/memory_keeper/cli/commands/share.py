@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from memory_keeper.briefs.parts import STANDING
 from memory_keeper.cli.arguments import DRY_RUN, YES, argument
-from memory_keeper.cli.output import Entry, confirm, print_entries, respond
+from memory_keeper.cli.output import Entry, checked, confirm, print_entries, respond
 from memory_keeper.cli.scope import folder_of, known_project, project_of
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
@@ -16,7 +16,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import Item, Json, Note, origin
 from memory_keeper.team.git import author_of
-from memory_keeper.team.outbox import as_it_leaves, is_shareable, kind_of, outbox, share
+from memory_keeper.team.outbox import UNSHARED, as_it_leaves, is_shareable, kind_of, marks_of, outbox, share
 from memory_keeper.terminal import as_called, format_time, say
 from memory_keeper.text import clean, many, one_line
 
@@ -28,7 +28,7 @@ ARGUMENTS = (
     argument("what", nargs="*", metavar="WHAT",
              help=f"ids of rules, notes, handoffs or sessions; or all of a kind: {', '.join(KINDS)}, handoff"),
     argument("--all", action="store_true", help="all rules and standing notes that this project has now"),
-    argument("--to", default="", metavar="NAME", help="whom a handoff is for"),
+    argument("--to", default=None, metavar="NAME", help="whom a handoff is for"),
     YES,
     DRY_RUN,
 )  # fmt: skip
@@ -42,6 +42,8 @@ def run(args: Namespace) -> int:
         if not args.dry_run:
             outside_a_session(args.home, "share what is kept")
         project = project_of(keeper, args)
+        if args.what and args.all:
+            args.fail("ids and kinds, or --all, not both")
         return share_notes(args, keeper, chosen(keeper, project, args.what, args.all), args.to)
 
 
@@ -61,8 +63,11 @@ def as_json(item: Item) -> Json:
     return {name: getattr(item, name) for name in ("id", "kind", "text", "author", "at", "to")}
 
 
-def share_notes(args: Namespace, keeper: Keeper, notes: Sequence[Note], to: str = "") -> int:
+def share_notes(args: Namespace, keeper: Keeper, notes: Sequence[Note], whom: str | None = None) -> int:
     """Show what leaves, and share it once a person has said so."""
+    to = checked(whom, "--to", 80, "memory-keeper handoff --to Ben") if whom is not None else ""
+    if to and any(note.kind != "handoff" for note in notes):
+        raise KeeperError("Only a handoff is for somebody", hint="leave out --to: the others get all of the rest")
     author = author_of(find_root(folder_of(args)), keeper.environ)
     with keeper.writing(30.0):
         leaves = [(note, as_it_leaves(keeper, note)) for note in notes]
@@ -109,7 +114,8 @@ def _settled(keeper: Keeper, project: str, kinds: Sequence[str]) -> Iterable[Not
 def _named(keeper: Keeper, project: str, word: str) -> list[Note]:
     kind = word.removesuffix("s") if word.removesuffix("s") in KINDS else word
     if kind in KINDS:
-        notes = [*_settled(keeper, project, (kind,))]
+        back = {first for first, marks in marks_of(keeper, project=project).items() if marks[-1].kind == UNSHARED}
+        notes = [note for note in _settled(keeper, project, (kind,)) if origin(note) not in back]
     elif kind in ("handoff", "handoffs"):
         newest = keeper.store.handoff(project=project)
         notes = [newest] if newest else []
@@ -131,6 +137,8 @@ def _by_id(keeper: Keeper, project: str, word: str) -> list[Note]:
         note = found[0] if found else None
     if note:
         return [note] if note.project == project and is_shareable(note) else []
+    if not word or not keeper.store.sessions_called(word):
+        raise KeeperError(f"There is nothing to share called {clean(one_line(word, 80))!r}", hint=as_called(HINT))
     session = session_of(keeper, word)
     notes = [keeper.store.wording(one.id) for one in keeper.store.notes_of(session) if one.level == 1]
     handoff = keeper.store.handoff(session)

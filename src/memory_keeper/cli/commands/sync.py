@@ -15,14 +15,16 @@ from memory_keeper.errors import KeeperError, PartlyDone
 from memory_keeper.host.consent import by_a_person
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json
-from memory_keeper.team.git import address_of
+from memory_keeper.team.git import address_of, ask
+from memory_keeper.team.outbox import outbox
 from memory_keeper.team.own import Sealed, keep_passphrase
 from memory_keeper.team.sync import Synced, sync
-from memory_keeper.team.teams import GIT, OWN, Team, find, keep, teams_of
+from memory_keeper.team.teams import GIT, OWN, Team, find, keep, leave, teams_of
 from memory_keeper.terminal import say, say_problem
-from memory_keeper.text import clean, many
+from memory_keeper.text import clean, many, one_line
 
 SHORTEST = 12  # characters of a passphrase
+SHOWN = 20  # items that are named before they leave
 EVERY = 60.0  # seconds between two while watching
 ARGUMENTS = (
     argument("--git", nargs="?", const="origin", default="", metavar="REMOTE",
@@ -48,12 +50,27 @@ def run(args: Namespace) -> int:
             find(keeper.store, project)  # which says what to do
         if args.auto:
             by_a_person(args, "say when a project is synced")
-            teams = [keep(keeper, team._replace(auto=args.auto == "on")) for team in teams]
+            teams = [team._replace(auto=args.auto == "on") for team in teams]
+        new = [team for team in teams if args.auto or not team.note]
+        for team in new:
+            sync(keeper, team, root)  # what cannot be reached is not remembered
+        teams = [*(team for team in teams if team not in new), *(_keep(keeper, team) for team in new)]
         while args.watch:
             _watched(keeper, teams, root)
             keeper.close()
             sleep(EVERY)
+        for team in teams:
+            _say_moved(keeper, team, root)
         return _once(args, keeper, teams, root)
+
+
+def _say_moved(keeper: Keeper, team: Team, root: str) -> None:
+    """That a remote has another address than what was shared goes to."""
+    if team.transport != GIT or set(team.name) & set("/:"):
+        return  # it is known by its address
+    now, name = ask(root, keeper.environ, f"remote.{team.name}.url"), clean(team.name)
+    if now and address_of(root, keeper.environ, team.name) != team.address:
+        say_problem(f"{name} is at {clean(now)} now", f"memory-keeper sync --git {name} goes there")
 
 
 def _watched(keeper: Keeper, teams: list[Team], root: str) -> None:
@@ -98,13 +115,23 @@ def _named(args: Namespace, keeper: Keeper, project: str, root: str, remote: str
     if args.to:
         team = Team(project, "own", address, OWN, accepted=True)
         keep_passphrase(keeper, team, _passphrase())
-        return keep(keeper, team)
-    confirm(
-        args,
-        f"Share by {clean(address)}? Whoever can read it can read what you share; nothing else leaves.",
-        "--yes shares without a question",
-    )
-    return keep(keeper, Team(project, args.git, address, GIT))
+        return team
+    items = [item for item in outbox(keeper, project) if not item.gone]
+    leaves = "".join(f"\n  {item.id}  {one_line(clean(item.text), 100)}" for item in items[:SHOWN])
+    leaves += f"\n  and {len(items) - SHOWN} more" * (len(items) > SHOWN)
+    says = f"What you share so far leaves with it:{leaves}\n" if items else ""
+    if not args.json:
+        say(says + f"Whoever can read {clean(address)} can read what you share; nothing else leaves.")
+    confirm(args, "Share by it?", "--yes shares without a question")
+    return Team(project, args.git, address, GIT)
+
+
+def _keep(keeper: Keeper, team: Team) -> Team:
+    """Remember a team; one of the same name, whose address was another, is left."""
+    for other in teams_of(keeper.store, team.project):
+        if (other.name, other.transport) == (team.name, team.transport) and other.address != team.address:
+            leave(keeper, other)
+    return keep(keeper, team)
 
 
 def _passphrase() -> str:

@@ -169,9 +169,7 @@ def find_rules(
     try:
         with Keeper(home, environ) as keeper:
             project = keeper.project(folder)
-            own = rules_of(keeper.store, project, shipped)
-            last = [rule for rule in own if rule.scope == "shipped"]
-            rules = [*(rule for rule in own if rule not in last), *of_team(keeper.store, project), *last]
+            rules = [*rules_of(keeper.store, project, shipped), *of_team(keeper.store, project)]
             if not said:
                 return rules, []
 
