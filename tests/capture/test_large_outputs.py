@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memory_keeper.briefs.report.sums import by_tool
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import EVERYWHERE, Phrase, Source
 from memory_keeper.search import find
@@ -73,6 +74,19 @@ def test_a_huge_one_is_kept_up_to_the_setting(tmp_path: Path) -> None:
     assert len(text) < 9 * 1024 + 100
     (preview,) = results(tmp_path / "other", t, tmp_path, {"MEMORY_KEEPER_CAPTURE_OUTPUTS": "0"})
     assert preview.startswith("<persisted-output>")
+
+
+def test_it_is_counted_as_the_preview_that_the_context_got(tmp_path: Path) -> None:
+    t = moved(tmp_path, LONG)
+    counted = []
+    for name, limit in (("whole", "900"), ("preview", "0")):
+        environ = {"MEMORY_KEEPER_CAPTURE_OUTPUTS": limit}
+        results(home := tmp_path / name, t, tmp_path, environ)
+        with Keeper(str(home), {"HOME": str(home), **environ}) as keeper:
+            ((_, tokens, _),) = by_tool(keeper.store, ["dir:/p"], 0.0, 0.0)
+            counted.append(tokens)
+    whole, preview = counted
+    assert 0.8 < whole / preview < 1.25
 
 
 @pytest.mark.parametrize("name", ["../../outside.txt", "..", "gone.txt", "a b.txt", "link.txt"])

@@ -166,7 +166,11 @@ def _read_user(entry: Json, source: Source) -> Iterator[Block]:
             ref, failed = _name(block.get("tool_use_id")), block.get("is_error") is True
             kept = entry.get("toolUseResult")
             left = _file_left(kept) if len(content) == 1 and not failed else ""
-            extra = UNTYPED if failed and isinstance(kept, str) and kept.startswith(PRINTED) else left
+            shown = block.get("shown")  # ours: of what the host had moved out
+            if failed and isinstance(kept, str) and kept.startswith(PRINTED):
+                extra = UNTYPED
+            else:
+                extra = json.dumps({"shown": shown}) if type(shown) is int and shown > 0 else left
             yield _block("result", _result_text(block.get("content")), ref=ref, failed=failed, extra=extra)
         else:
             yield _placeholder(block)

@@ -25,12 +25,13 @@ def with_outputs(line: bytes, source: Source, limit: int) -> bytes:
     try:
         entry = json.loads(line)
         blocks = entry["message"]["content"]
-        found = [output for block in blocks for output in _outputs(block)]
+        found = [(block, output) for block in blocks for output in _outputs(block)]
     except (ValueError, RecursionError, KeyError, TypeError):
         return line  # no line of ours to change: the reader makes of it what it can
-    whole = [(holder, text) for holder, said in found if (text := _read(said, source, limit))]
-    for holder, text in whole:
+    whole = [(block, holder, text, said) for block, (holder, said) in found if (text := _read(said, source, limit))]
+    for block, holder, text, said in whole:
         holder["content" if "content" in holder else "text"] = text
+        block["shown"] = len(said)  # what the context got
     return _dumped(entry) if whole else line
 
 

@@ -8,6 +8,7 @@ or nothing. They get what the texts of their gap cannot explain.
 
 from __future__ import annotations
 
+from memory_keeper import wire
 from memory_keeper.capture.claude_code import Line
 from memory_keeper.model import Event, NamedTuple, Usage
 from memory_keeper.text import CALL, tokens
@@ -129,7 +130,10 @@ def weight(event: Event, kin: str) -> int:
         return CALL + (0 if event.tool in UNSENT else tokens(event.text, kin))
     if event.kind == "image":
         return PICTURE
-    return tokens(event.text, kin) + (PICTURE * _pictures(event.text) if event.kind == "result" else 0)
+    if event.kind != "result":
+        return tokens(event.text, kin)
+    text = event.text[: wire.read_object(event.extra).get("shown")]  # of what was too large, the context got a preview
+    return tokens(text, kin) + PICTURE * _pictures(text)
 
 
 def _most(weights: list[int]) -> int:
