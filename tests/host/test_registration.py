@@ -16,11 +16,14 @@ import pytest
 from memory_keeper.host import own_command, registration
 from tests.command import run
 from tests.rows import rows
+from tests.transcripts import Transcript
 
 # Claude Code's own commands as far as they edit files: what it takes out leaves an empty shell
 CLAUDE = """
-import json, os, sys
+import json, os, sys, time
 args = sys.argv[2:]
+if os.environ.get("SLOW") in args:
+    time.sleep(3)
 if os.environ.get("REFUSE") in args:
     sys.exit("no such luck")
 folder = os.environ["HOME"] + "/.claude"
@@ -142,6 +145,34 @@ def test_without_the_rules_that_come_with_it(claude: Path, capsys: pytest.Captur
     assert run("install", "--no-rules") == 0
     assert "ask before deleting" not in capsys.readouterr().out
     assert settings(home() / "config.json") == {"context": {"warnPercent": 60}, "rules": {"shipped": False}}
+
+
+@pytest.mark.parametrize(("command", "slow"), [("install", "add"), ("uninstall", "uninstall")])
+def test_who_waits_for_claude_code_is_told_so(
+    claude: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, slow: str
+) -> None:
+    if command == "uninstall":
+        run("install")
+    monkeypatch.setenv("SLOW", slow)
+    assert run(command) == 0
+    assert f" {slow} " in capsys.readouterr().err.partition("waiting for `claude plugin")[2]
+
+
+def test_what_was_exported_from_here_is_no_older_memory(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    t = Transcript("0a1b2c3d-0000-4000-8000-000000000001", str(Path.cwd()))
+    t.prompt("Build the parser.")
+    t.reply("It is built.")
+    path = claude / "projects" / "-work" / t.name
+    path.parent.mkdir(parents=True)
+    t.write(path)
+    assert run("import", "transcripts") == 0
+    assert run("export", "--format", "seeds") == 0
+    assert list(Path(".claude/memory/sessions").iterdir())
+    capsys.readouterr()
+    assert run("import", "memory-keeper", "--dry-run") == 0
+    assert "0 would be added" in (said := capsys.readouterr().out) and "brings it in" not in said
+    assert run("install") == 0
+    assert "memory-keeper import memory-keeper" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("answer", "shown"), [("yes", True), ("", False)])

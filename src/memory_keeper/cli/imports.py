@@ -100,7 +100,7 @@ def _say(tool: str, brought: Brought, again: str) -> None:
     verb = "would be added" if again else "added"
     say(f"{tool}: {counted(brought.found)}; {new:,} {verb}, {known:,} known already")
     if again:
-        say(f"Nothing was changed. `{again}` brings it in.")
+        say(f"Nothing was changed. `{again}` brings it in." if new else "Nothing was changed, and nothing is new.")
     elif new:
         say("It is told as imported, never as your word, and no rule is made of it.")
         say(as_called("`memory-keeper search WORDS` finds it; `memory-keeper brief memory` tells what is remembered."))

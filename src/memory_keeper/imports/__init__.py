@@ -112,6 +112,11 @@ def glance(root: str, environ: Mapping[str, str], store: Store | None = None, pr
     return found
 
 
+def called(tool: str) -> str:
+    """What a tool's memory is called; ours and that of the plugin before us have one name."""
+    return "an older memory" if tool == "memory-keeper" else f"a memory of {tool}"
+
+
 def _glance(module: Reader, where: Where, store: Store | None) -> str:
     files = module.find(where)
     logs = [file for file in files if file.endswith(LOG)]

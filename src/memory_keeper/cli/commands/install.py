@@ -7,9 +7,11 @@ import shlex
 import shutil
 import sys
 from argparse import BooleanOptionalAction, Namespace
+from contextlib import suppress
 
 from memory_keeper.briefs.rules import full, rules_of
 from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.claude import ask_claude
 from memory_keeper.cli.commands import config, statusline
 from memory_keeper.cli.output import is_sure, respond
 from memory_keeper.config import find_root
@@ -17,8 +19,9 @@ from memory_keeper.errors import KeeperError, PartlyDone
 from memory_keeper.host import claude_settings, own_command, registration
 from memory_keeper.host.claude_settings import Outcome
 from memory_keeper.host.own_command import OwnCommand
-from memory_keeper.host.registration import NAME, PLUGIN, claude, installed_at
-from memory_keeper.imports import glance
+from memory_keeper.host.registration import NAME, PLUGIN, installed_at
+from memory_keeper.imports import called, glance
+from memory_keeper.keeper import Keeper
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.terminal import say
 
@@ -64,8 +67,16 @@ def _say(args: Namespace, shown: Outcome | None, command: OwnCommand) -> None:
             f" {', '.join(rule.short for rule in rules)}. To go without them: memory-keeper config set {SHIPPED} false"
         )
     say("What Claude Code has already written down comes in with: memory-keeper import transcripts")
-    for tool, counted in glance(find_root(os.getcwd()), dict(os.environ)).items():
-        say(f"What {tool} has kept of this project ({counted}) comes in with: memory-keeper import {tool}")
+    for tool, counted in _older(args.home).items():
+        say(f"There is {called(tool)} in this project: {counted}. It comes in with: memory-keeper import {tool}")
+
+
+def _older(home: str) -> dict[str, str]:
+    """What other tools have kept of this project, beside what is known here already."""
+    root = find_root(os.getcwd())
+    with suppress(KeeperError), Keeper(home) as keeper:
+        return glance(root, keeper.environ, keeper.store, keeper.project(root))
+    return glance(root, dict(os.environ))
 
 
 def _is_wanted(args: Namespace) -> bool:
@@ -103,11 +114,11 @@ def _register(home: str, scope: str) -> str:
     try:
         marketplace = registration.assemble(home)
         if before:
-            claude("plugin", "marketplace", "update", NAME, needed=False)
-            claude("plugin", "update", PLUGIN, needed=False)
+            ask_claude("plugin", "marketplace", "update", NAME, needed=False)
+            ask_claude("plugin", "update", PLUGIN, needed=False)
         else:
-            claude("plugin", "marketplace", "add", marketplace)
-            claude("plugin", "install", PLUGIN, "--scope", scope)
+            ask_claude("plugin", "marketplace", "add", marketplace)
+            ask_claude("plugin", "install", PLUGIN, "--scope", scope)
         where = installed_at(folder)
         if not where:
             raise KeeperError("Claude Code did not take the plugin", hint="run `claude plugin list`")
@@ -120,7 +131,7 @@ def _register(home: str, scope: str) -> str:
 
 def _take_back(home: str) -> None:
     try:
-        claude("plugin", "marketplace", "remove", NAME, needed=False)
+        ask_claude("plugin", "marketplace", "remove", NAME, needed=False)
     except KeeperError:
         pass  # the first failure is the one to tell
     claude_settings.put_back(home)

@@ -13,12 +13,13 @@ from typing import NamedTuple
 from memory_keeper import store
 from memory_keeper.briefs.files import BEFORE, removable, remove_all, set_aside
 from memory_keeper.cli.arguments import DRY_RUN, YES, argument
+from memory_keeper.cli.claude import ask_claude
 from memory_keeper.cli.output import confirm, respond
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.host import claude_settings, own_command, registration
 from memory_keeper.host.claude_settings import Outcome, Returned
 from memory_keeper.host.own_command import OwnCommand
-from memory_keeper.host.registration import NAME, PLUGIN, claude, installed_at
+from memory_keeper.host.registration import NAME, PLUGIN, installed_at
 from memory_keeper.keeper import Keeper
 from memory_keeper.pages import claude_md
 from memory_keeper.pages.reading import Pages
@@ -160,8 +161,8 @@ def _remove_program(home: str) -> OwnCommand:
 def _unregister(scope: str) -> str:
     """Let Claude Code forget the plugin; why not, when it could not."""
     try:
-        claude("plugin", "uninstall", PLUGIN, "--scope", scope, needed=False)
-        claude("plugin", "marketplace", "remove", NAME, needed=False)
+        ask_claude("plugin", "uninstall", PLUGIN, "--scope", scope, needed=False)
+        ask_claude("plugin", "marketplace", "remove", NAME, needed=False)
     except NotSetUp as error:
         if not installed_at(registration.claude_folder()):
             return ""

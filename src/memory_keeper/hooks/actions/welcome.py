@@ -73,15 +73,15 @@ def _say_older(keeper: Keeper, call: Call, reply: Json) -> Json:
     places = [root + below for below in OLDER if root] + [keeper.environ.get("HOME", "") + OF_ALL]
     if not any(map(_is_there, places)) or _is_known(keeper, root):
         return {}
-    from memory_keeper.imports import glance
+    from memory_keeper.imports import called, glance
 
     try:
         found = glance(root, keeper.environ, keeper.store, keeper.project(root))
     except NotSetUp:
         found = glance(root, keeper.environ)
     for tool, counted in found.items():
-        whose = "an older memory" if tool == "memory-keeper" else f"a memory of {tool}"
-        reply = _after(reply, f"Memory Keeper found {whose} here: {counted}. Bring it in: memory-keeper import {tool}")
+        line = f"Memory Keeper found {called(tool)} here: {counted}. Bring it in: memory-keeper import {tool}"
+        reply = _after(reply, line)
     return reply
 
 
