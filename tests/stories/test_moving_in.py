@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ def test_a_summary_that_cannot_be_read_is_never_lost(machine: Machine, theirs: s
     assert theirs.encode() in contents(folder).values()
 
 
-def test_a_purge_says_where_the_memory_of_before_is(machine: Machine) -> None:
+def test_a_purge_puts_the_memory_of_before_back(machine: Machine) -> None:
     predecessor(machine.project)
     folder = machine.project / ".claude/memory"
     before = contents(folder)
@@ -109,10 +110,35 @@ def test_a_purge_says_where_the_memory_of_before_is(machine: Machine) -> None:
     aside = sorted(map(str, folder.rglob("*.before-memory-keeper")))
     assert f"{folder}/memory.md.before-memory-keeper" in aside
     asked = ("uninstall", "--purge", "--dry-run")
-    assert json.loads(memory_keeper(machine, *asked, "--json"))["set_aside"] == aside
+    dry = json.loads(memory_keeper(machine, *asked, "--json"))
+    assert ([f"{path}.before-memory-keeper" for path in dry["pages_restored"]], dry["set_aside"]) == (aside, [])
     for said in (memory_keeper(machine, *asked), memory_keeper(machine, "uninstall", "--purge", "--yes")):
-        assert f"{folder} still has {len(aside)} files from before ours, named *.before-memory-keeper" in said
-    assert {name.removesuffix(".before-memory-keeper"): data for name, data in contents(folder).items()} == before
+        assert f"{folder}/memory.md from before ours is back in its place." in said
+    assert contents(folder) == before
+
+
+@pytest.mark.git
+def test_a_page_that_somebody_wrote_to_stays_and_is_told_of_and_hides_no_other(machine: Machine) -> None:
+    predecessor(machine.project)
+    folder = machine.project / ".claude/memory"
+    bring(machine, "memory-keeper")
+    (folder / "lessons.md").write_text("Of my own.\n")
+    for name in ("memory.md", "architecture.md"):
+        with (folder / name).open("a") as page:
+            page.write("\n- A line of my own.\n")
+    assert "git add --force" in (folder / ".gitignore").read_text()
+    asked = ("uninstall", "--purge")
+    dry = json.loads(memory_keeper(machine, *asked, "--dry-run", "--json"))
+    gone = json.loads(memory_keeper(machine, *asked, "--yes", "--json"))
+    assert {f"{folder}/memory.md", f"{folder}/architecture.md"} <= {*dry["pages_left"]}
+    assert f"{folder}/memory.md.before-memory-keeper" in dry["set_aside"]
+    for field in ("pages_left", "pages_restored", "set_aside"):
+        assert dry[field] == gone[field]
+    assert "A line of my own." in (folder / "memory.md").read_text()
+    subprocess.run(["git", "init", "-q", machine.project], check=True)
+    status = ("git", "-C", machine.project, "status", "--porcelain", "-uall")
+    shown = subprocess.run(status, capture_output=True, text=True, check=True).stdout
+    assert "memory/lessons.md" in shown and "memory/memory.md\n" not in shown
 
 
 def test_a_page_that_shows_an_import_can_be_edited(machine: Machine) -> None:

@@ -41,7 +41,8 @@ UNANSWERED = 3600.0  # seconds after which nobody answers any more
 ABANDONED = 60.0  # seconds after which nobody is still writing a file that was begun
 IGNORED = ".gitignore"
 FOLLOWING_NOTHING = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
-IGNORE = "# made by Memory Keeper: everything here can be made again\n*\n"
+IGNORE = "# made by Memory Keeper: its pages can be made again; a file of yours here needs `git add --force`\n*\n"
+STAYING = "# made by Memory Keeper: pages that it left here\n"
 LARGEST = 4 << 20  # bytes of a file that is read back: a page of ours has a fortieth of that
 TICK = 100  # nanoseconds that every file system of ours can tell apart
 
@@ -72,7 +73,7 @@ class Folder:
                 posix.close(above)
                 if make and tuple(path[:2]) == FOLDER and depth > 1:
                     # in the last one it is ours: those above may be somebody else's, and say otherwise
-                    if depth == len(path) and self._is_theirs(".gitignore"):
+                    if depth == len(path) and self.is_theirs(".gitignore"):
                         self.set_aside(".gitignore")
                     _put(self.fd, ".gitignore", IGNORE, keep=depth < len(path))
         except OSError as error:
@@ -205,7 +206,7 @@ class Folder:
         posix.unlink(name, dir_fd=self.fd)
         return True
 
-    def _is_theirs(self, name: str) -> bool:
+    def is_theirs(self, name: str) -> bool:
         """Whether a file says what we did not write: no mark of ours is on it."""
         found = self.read(name)
         return bool(found and found.data.strip() and not found.ours and found.data != IGNORE.encode())
@@ -303,6 +304,32 @@ def removable(root: str) -> list[str]:
     return sorted(found)
 
 
+def changed_pages(root: str) -> list[str]:
+    """The files of the memory's folder that `remove_all` leaves: with names of ours, and words of somebody else."""
+    try:
+        with Folder(root) as folder:
+            names = [name for name in folder.names() if is_rendered(name) and not folder.is_ours(name)]
+            return ["/".join((folder.path, name)) for name in names]
+    except Unwritable:
+        return []
+
+
+def put_back(root: str, dry_run: bool = False, going: Collection[str] = ()) -> list[str]:
+    """Give the files that made room for ours their names again, where nothing is in the way but what is `going`."""
+    found: list[str] = []
+    for path in set_aside(root):
+        above, _, other = path.rpartition("/")
+        name = other.removesuffix(BEFORE)
+        with Folder(root, above.removeprefix(root + "/").split("/")) as folder:
+            if name == other or (f"{above}/{name}" not in going and folder.is_there(name)):
+                continue
+            if not dry_run:
+                posix.link(other, name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd, follow_symlinks=False)
+                posix.unlink(other, dir_fd=folder.fd)
+            found.append(f"{above}/{name}")
+    return found
+
+
 def set_aside(root: str) -> list[str]:
     """The files that made room for ours."""
     found: list[str] = []
@@ -340,9 +367,12 @@ def _remove_from(root: str, path: tuple[str, ...], keep: Collection[str]) -> int
                 if _may_go(folder, path[-1], name) and "/".join((root, *path, name)) not in keep:
                     posix.unlink(name, dir_fd=folder.fd)
                     removed += 1
-            left = any(map(is_rendered, folder.names()))  # and stays out of commits
-            if not left and _same(folder.fd, ".gitignore", IGNORE.encode(), keep=False):
-                posix.unlink(".gitignore", dir_fd=folder.fd)
+            left = [name for name in folder.names() if is_rendered(name)]  # and stay out of commits, alone
+            if folder.is_there(IGNORED) and not folder.is_theirs(IGNORED):
+                if left:
+                    _put(folder.fd, IGNORED, STAYING + "".join(f"/{name}\n" for name in (IGNORED, *left)))
+                else:
+                    posix.unlink(IGNORED, dir_fd=folder.fd)
         if path != FOLDER:
             with Folder(root, path[:-1]) as above:
                 posix.rmdir(path[-1], dir_fd=above.fd)

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from memory_keeper import store
-from memory_keeper.briefs.files import BEFORE, removable, remove_all, set_aside
+from memory_keeper.briefs.files import BEFORE, changed_pages, put_back, removable, remove_all, set_aside
 from memory_keeper.cli.arguments import DRY_RUN, YES, argument
 from memory_keeper.cli.claude import ask_claude
 from memory_keeper.cli.output import confirm, respond
@@ -63,6 +63,7 @@ def run(args: Namespace) -> int:
         "left": [*gone.left],
         "rendered": gone.rendered,
         "pages_left": [*gone.pages_left],
+        "pages_restored": [*gone.pages_restored],
         "set_aside": [*gone.set_aside],
     }
     respond(args, about, lambda: _say(args, known, gone))
@@ -88,6 +89,7 @@ class Gone(NamedTuple):
     uncleared: list[str]
     rendered: int = 0
     pages_left: Sequence[str] = ()  # those with a person's own words, and another home's
+    pages_restored: Sequence[str] = ()  # that had made room for our pages
     set_aside: Sequence[str] = ()  # in the projects: what made room for our pages
     left: Sequence[str] = ()  # in the home, after a purge
 
@@ -104,9 +106,13 @@ def _remove(args: Namespace) -> Gone:
     if not args.purge:
         return gone
     going, staying, roots = _pages(args.home)
+    restored: list[str] = []
     for root in roots:
         remove_all(root, keep=staying)
-    gone = gone._replace(rendered=len(going), pages_left=staying, left=registration.purge(args.home))
+        restored += put_back(root)
+    gone = gone._replace(
+        rendered=len(going), pages_left=staying, left=registration.purge(args.home), pages_restored=restored
+    )
     return gone._replace(set_aside=[path for root in roots for path in set_aside(root)])
 
 
@@ -144,6 +150,7 @@ def _pages(home: str) -> tuple[list[str], list[str], list[str]]:
         roots = keeper.store.roots()
         for root in roots:
             paths = removable(root)
+            staying += changed_pages(root)
             staying += (kept := not_ours_alone(Pages(keeper, keeper.project(root), root), paths))
             going += [path for path in paths if path not in kept]
     return going, staying, roots
@@ -184,17 +191,19 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     cleared, uncleared = _remove_rules(args.home, dry_run=True)
     going += [f"our rules in {path}" for path in cleared]
     pages, staying, roots = _pages(args.home) if args.purge else ([], [], [])
-    aside = [path for root in roots for path in set_aside(root)]
+    restored = [path for root in roots for path in put_back(root, dry_run=True, going=pages)]
+    aside = [path for root in roots for path in set_aside(root) if path.removesuffix(BEFORE) not in restored]
     going += pages
 
     def show() -> None:
         say("\n".join(["would remove:", *(f"  {what}" for what in going or ["nothing"])]))
         _say_pages(staying)
+        _say_restored(restored)
         _say_set_aside(aside)
         _say_settings([], stuck)
         _say_rules([], uncleared)
 
-    left = {"rules_left": uncleared, "pages_left": staying, "set_aside": aside}
+    left = {"rules_left": uncleared, "pages_left": staying, "pages_restored": restored, "set_aside": aside}
     about = {"would_remove": going, **left, "problem": stuck}
     return respond(args, about, show)
 
@@ -219,6 +228,7 @@ def _say(args: Namespace, known: bool, gone: Gone) -> None:
     if gone.rendered:
         say(f"{many(gone.rendered, 'file')} rendered into projects went as well.")
     _say_pages(gone.pages_left)
+    _say_restored(gone.pages_restored)
     _say_set_aside(gone.set_aside)
     _say_home(args, gone)
 
@@ -226,6 +236,11 @@ def _say(args: Namespace, known: bool, gone: Gone) -> None:
 def _say_pages(staying: Sequence[str]) -> None:
     for path in staying:
         say(f"{path} stays: it has words of your own, or another home wrote it.")
+
+
+def _say_restored(paths: Sequence[str]) -> None:
+    for path in paths:
+        say(f"{path} from before ours is back in its place.")
 
 
 def _say_set_aside(paths: Sequence[str]) -> None:
