@@ -215,3 +215,8 @@ def test_a_mistake_that_nobody_can_be_told_of(machine: Machine) -> None:
         assert redirected(machine, "status", where).returncode == 3
         assert redirected(machine, "status --nope", where).returncode == 2
     assert not (machine.home / "crash.log").exists()
+
+
+def test_who_has_no_hub_is_told_so_whether_or_not_its_extra_is_there(machine: Machine) -> None:
+    done = typed(machine.project, "team", "members")
+    assert done.returncode == 3 and "shared by no hub" in done.stderr

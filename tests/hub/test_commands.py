@@ -119,6 +119,6 @@ def test_what_goes_wrong_is_said(tmp_path: Path, address: str) -> None:
     assert "is no address" in ann.ask("team", "init", "https://host/x", "--yes", code=1)
     assert "cannot be reached" in ann.ask("team", "init", "postgresql://me@/x?host=/nowhere", "--yes", code=1)
     assert "there is no terminal" in ann.ask("team", "init", address, code=1)
-    assert "is shared by no hub" in ann.ask("team", "members", code=1)
+    assert "is shared by no hub" in ann.ask("team", "members", code=3)
     assert ann.ask("team", "list") == []
     ann.ask("rule", "add", "Always use pathlib.", "--yes")

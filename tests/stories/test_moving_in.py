@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from memory_keeper.model import Filter
+from memory_keeper.terminal import format_time
 from tests.command import memory_keeper, typed
 from tests.machine import Machine
 from tests.old_memories import SECRET, claude_mem, continuous_claude, predecessor, section, summary
@@ -139,6 +140,22 @@ def test_a_page_that_somebody_wrote_to_stays_and_is_told_of_and_hides_no_other(m
     status = ("git", "-C", machine.project, "status", "--porcelain", "-uall")
     shown = subprocess.run(status, capture_output=True, text=True, check=True).stdout
     assert "memory/lessons.md" in shown and "memory/memory.md\n" not in shown
+
+
+def test_a_note_that_came_in_and_was_changed_has_the_time_of_its_change(machine: Machine) -> None:
+    predecessor(machine.project)
+    os.utime(machine.project / ".claude/memory/project.md", (1_500_000_000, 1_500_000_000))
+    bring(machine, "memory-keeper")
+    assert "2017-07-14" in memory_keeper(machine, "search", "narwhals")
+    machine.settle()
+    memory_keeper(machine, "note", "set", "project", "A shop for narwhals and belugas.")
+    machine.session().start()
+    (note,) = (
+        note for note in json.loads(memory_keeper(machine, "note", "list", "--json")) if "belugas" in note["text"]
+    )
+    for asked in (("show", note["id"]), ("search", "belugas"), ("why",)):
+        shown = memory_keeper(machine, *asked)
+        assert format_time(note["written"])[:10] in shown and "2017" not in shown, asked
 
 
 def test_a_page_that_shows_an_import_can_be_edited(machine: Machine) -> None:

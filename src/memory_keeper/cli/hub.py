@@ -13,7 +13,7 @@ from memory_keeper.cli.arguments import YES, Verb, argument, number
 from memory_keeper.cli.output import Entry, confirm, print_entries, respond
 from memory_keeper.cli.scope import folder_of
 from memory_keeper.config import find_root
-from memory_keeper.errors import KeeperError
+from memory_keeper.errors import NotSetUp
 from memory_keeper.host.consent import by_a_person
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json
@@ -85,14 +85,15 @@ def _team(keeper: Keeper, args: Namespace) -> Team:
         project = keeper.project(folder_of(args), change=True)
     teams = [team for team in teams_of(keeper.store, project) if team.transport == POSTGRES]
     if not teams:
-        raise KeeperError("This project is shared by no hub", hint="memory-keeper team init postgresql://…")
+        raise NotSetUp("This project is shared by no hub", hint="memory-keeper team init postgresql://…")
     return teams[0]
 
 
 def _open(args: Namespace) -> tuple[Address, Database]:
-    _load()
     with Keeper(args.home) as keeper:
-        address = connection.Address(_team(keeper, args).address)
+        team = _team(keeper, args)
+        _load()
+        address = connection.Address(team.address)
         return address, logins.open_database(keeper.home, address)
 
 
@@ -139,9 +140,11 @@ def _remove(args: Namespace) -> int:
 
 def _search(args: Namespace) -> int:
     """What the team knows, also what was shared of other projects that are this member's."""
-    _load()
-    with Keeper(args.home) as keeper, closing(hub.open_hub(keeper.home, _team(keeper, args).address)) as opened:
-        hits = opened.search(" ".join(args.query), args.limit, args.all_projects)
+    with Keeper(args.home) as keeper:
+        team = _team(keeper, args)
+        _load()
+        with closing(hub.open_hub(keeper.home, team.address)) as opened:
+            hits = opened.search(" ".join(args.query), args.limit, args.all_projects)
     now = time()
     entries = (
         Entry(

@@ -36,6 +36,11 @@ def written(note: Note) -> float:
     return float(at) if isinstance(at, int | float) else note.at
 
 
+def shown_at(note: Note) -> float:
+    """The time of a note for people: of a standing one that was changed, when that was."""
+    return written(note) if note.replaces and not note.level else note.at
+
+
 def measure(text: str) -> int:
     """The tokens of a note's text as it is told."""
     return tokens(text) + 1 if text else 0

@@ -14,6 +14,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.lines import find_lines, line_of
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import KINDS, NOTES, ROLES, Hit, Scope
+from memory_keeper.notes.kept_note import shown_at
 from memory_keeper.provenance import beside
 from memory_keeper.search import find
 from memory_keeper.store.store import Store
@@ -113,7 +114,8 @@ def _print(keeper: Keeper, hits: list[Hit], args: Namespace) -> None:
     for hit in hits:
         where = next(iter(keeper.store.roots(hit.project)), hit.project) if args.all_projects else ""
         kind = f"{hit.kind}{beside(hit.kind, hit.by)}".ljust(8)
-        about = [format_time(hit.at), kind, clean(where), clean(hit.path)]
+        note = keeper.store.wording(hit.id)
+        about = [format_time(shown_at(note) if note else hit.at), kind, clean(where), clean(hit.path)]
         head = fitting("  ".join(part for part in about if part.strip()), max(20, width() - len(short(hit.id)) - 2))
         print(f"{paint(short(hit.id), 'cyan')}  {paint(head, 'dim')}")
         for line in _wrapped(clean(marked(hit.snippet, "\ue000", "\ue001")), max(40, width() - 4)):

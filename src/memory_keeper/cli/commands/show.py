@@ -17,7 +17,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one
 from memory_keeper.model import Event, Filter, Note, origin
-from memory_keeper.notes.kept_note import lines_of
+from memory_keeper.notes.kept_note import lines_of, shown_at
 from memory_keeper.provenance import MODEL, of_note, whose
 from memory_keeper.terminal import format_time, paint, print_json, say, width
 from memory_keeper.text import clean, one_line
@@ -113,7 +113,7 @@ def _say_note(keeper: Keeper, note: Note, about: dict[str, Any], children: int) 
     carried = wire.read_object(note.extra)
     took = {name: carried.get(name) for name in TOOK}
     covers = f"{children} of the level beneath" if children else ""
-    _say(keeper, {**about, "by": _by(note), **took, "covers": covers})
+    _say(keeper, {**about, "at": shown_at(note), "by": _by(note), **took, "covers": covers})
     for line, rests in lines_of(note):
         say(clean(line) + paint(_cited(rests), "dim"))
     if not note.text:

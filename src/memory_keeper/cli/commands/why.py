@@ -22,6 +22,7 @@ from memory_keeper.dates import month_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import unwritten
 from memory_keeper.model import Event, NamedTuple, Note
+from memory_keeper.notes.kept_note import shown_at
 from memory_keeper.store import spool
 from memory_keeper.store.injected import REMINDER, TOOLS, Told, equipped, tally, told
 from memory_keeper.terminal import format_time, paint, width, wrapped
@@ -147,7 +148,7 @@ def _source(keeper: Keeper, line: Line, told_at: float) -> dict[str, Any]:
     why = line.why
     if line.source == "rule":
         why = USERS if isinstance(item, Note) and item.who else SHIPPED if rule else line.why
-    at, session = (item.at, item.session) if item else (None, "")
+    at, session = (shown_at(item) if isinstance(item, Note) else item.at, item.session) if item else (None, "")
     path = short_path(item.path, keeper.store.roots(item.project)) if isinstance(item, Event) and item.path else ""
     return {"id": line.id, "source": source, "at": at, "session": session, "path": path, "why": why}
 
