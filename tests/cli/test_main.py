@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from memory_keeper.cli.aliases import ALIASES
+from memory_keeper.cli.commands import serve
 from memory_keeper.cli.main import COMMANDS, GROUPS, main
+from memory_keeper.errors import NotSetUp
 from memory_keeper.terminal import as_called
 from tests.command import typed
 from tests.machine import START, Machine
@@ -220,3 +222,15 @@ def test_a_mistake_that_nobody_can_be_told_of(machine: Machine) -> None:
 def test_who_has_no_hub_is_told_so_whether_or_not_its_extra_is_there(machine: Machine) -> None:
     done = typed(machine.project, "team", "members")
     assert done.returncode == 3 and "shared by no hub" in done.stderr
+
+
+@pytest.mark.parametrize("words", ["search ''", "search ' '", "generate-l3 nosuch.md"])
+def test_what_is_empty_or_not_there_is_refused(machine: Machine, words: str) -> None:
+    assert typed(machine.project, *shlex.split(words)).returncode == 2
+
+
+def test_what_installs_an_extra_names_the_checkout_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "NEEDED", ("not_there", "nor_there"))
+    with pytest.raises(NotSetUp, match="not_there, nor_there, which are not installed") as refused:
+        serve.check()
+    assert f"'{Path(__file__).resolve().parents[2]}[dashboard]'" in refused.value.hint

@@ -114,7 +114,7 @@ def test_what_is_kept_is_told_even_when_nothing_more_can_be(scene: Scene, tmp_pa
     (scene.home / "archive").touch()
     said = json.loads(Scene(tmp_path, scene.shim, "session-2").hook("SessionStart").ran.out)
     assert "mark" in said["hookSpecificOutput"]["additionalContext"]
-    assert "not keeping this session (NotADirectoryError" in said["systemMessage"]
+    assert "not keeping this session (Not a directory)" in said["systemMessage"]
 
 
 def test_a_transcript_that_cannot_be_read_does_not_keep_out_the_others(scene: Scene, tmp_path: Path) -> None:

@@ -258,8 +258,14 @@ def test_where_it_was_told_to_look_is_named(machine: Machine, tmp_path: Path, to
     (tmp_path / "nothing here").mkdir()
     done = typed(machine.project, "import", tool, str(tmp_path / "nothing here"), "--dry-run")
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"No memory of {tool} was found in {tmp_path}/nothing here\n" in done.stderr
-    assert "by default it is looked for in" in done.stderr
+    what = "Markdown" if tool == "markdown" else f"memory of {tool}"
+    assert f"No {what} was found in {tmp_path}/nothing here\n" in done.stderr
+    assert ("by default it is looked for in" in done.stderr) == (tool != "markdown")
+
+
+def test_crabshell_is_the_predecessor_by_its_other_name(machine: Machine) -> None:
+    predecessor(machine.project, ".crabshell/memory", "logbook")
+    assert bring(machine, "crabshell")["notes_added"]
 
 
 @pytest.mark.parametrize("tool", ["transcripts", "markdown"])

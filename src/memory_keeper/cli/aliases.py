@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 from memory_keeper.cli.output import respond
@@ -65,6 +66,8 @@ def resolve(argv: list[str]) -> list[str]:
         rest.remove("--memory")
         return [*alias.memory.split(), *rest]
     if not alias.takes_words:
+        if rest and not rest[0].startswith("-") and not os.path.basename(rest[0]).startswith(("memory_", "logbook_")):
+            Parser(prog=f"{called()} {name}").error(f"{rest[0]} is no archive of the memory")
         rest = rest[next((at for at, word in enumerate(rest) if word.startswith("-")), len(rest)) :]
     return [*alias.now.split(), *rest]
 

@@ -26,14 +26,16 @@ def bring_in(args: Namespace) -> int:
     tool, importer, module = args.what, IMPORTERS[args.what], reader(args.what)
     root = find_root(folder_of(args))
     where = Where(root, dict(os.environ), tuple(args.paths), args.named)
+    usual = f"by default it is looked for in {importer.finds}" if importer.finds else ""
     for path in args.paths:
         if not os.path.exists(path):
-            raise KeeperError(f"{path} does not exist", hint=f"by default it is looked for in {importer.finds}")
+            raise KeeperError(f"{path} does not exist", hint=usual)
     files = module.find(where)
     if not files:
-        ways = f"by default it is looked for in {importer.finds}" if args.paths else f"memory-keeper import {tool} PATH"
+        ways = usual if args.paths else f"memory-keeper import {tool} PATH"
+        what = f"memory of {tool}" if importer.finds else "Markdown"
         raise KeeperError(
-            f"No memory of {tool} was found in {', '.join(map(from_here, args.paths)) or importer.finds}", hint=ways
+            f"No {what} was found in {', '.join(map(from_here, args.paths)) or importer.finds}", hint=ways
         )
     problems: list[str] = []
     with Keeper(args.home) as keeper, Bar("importing", sum(about(file).st_size for file in files)) as bar:

@@ -18,9 +18,8 @@ def trouble(event: str, error: BaseException) -> Json | None:
     """What the user hears of a failure: one line at a session's start, nothing anywhere else."""
     if event != "SessionStart":
         return None
-    return {
-        "systemMessage": f"Memory Keeper is not keeping this session ({describe(error)}). Try: memory-keeper doctor"
-    }
+    why = _reason(error) or describe(error)
+    return {"systemMessage": f"Memory Keeper is not keeping this session ({why}). Try: memory-keeper doctor"}
 
 
 def complain(home: str, where: str, error: BaseException) -> None:
@@ -44,9 +43,13 @@ def complain(home: str, where: str, error: BaseException) -> None:
 
 def describe(error: BaseException) -> str:
     """An error without content: its type, the system's word for it, and where it was raised."""
-    reason = getattr(error, "strerror", None) or (str(error) if hasattr(error, "hint") else "")
+    reason = _reason(error)
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next
     place = f"{trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}" if trace else ""
     return " ".join(part for part in (type(error).__name__, reason, place) if part)
+
+
+def _reason(error: BaseException) -> str:
+    return getattr(error, "strerror", None) or (str(error) if hasattr(error, "hint") else "")

@@ -128,6 +128,12 @@ def origin() -> str:
     return os.path.join(modules, DATA) if is_package() else os.path.dirname(os.path.dirname(modules))
 
 
+def checkout() -> str:
+    """The folder that we can be installed from: the one that runs, where it is a checkout."""
+    root = origin()
+    return root if os.path.exists(os.path.join(root, "pyproject.toml")) else "/path/to/the/checkout"
+
+
 def assemble(home: str) -> str:
     """The plugin as Claude Code wants it, in our home: it works on when the checkout or the wheel has moved."""
     modules, parts = package(), origin()

@@ -68,7 +68,7 @@ class Importer(NamedTuple):
 
     help: str
     module: str
-    finds: str  # where, for people
+    finds: str  # where, for people; empty: nowhere by itself
 
 
 IMPORTERS = {
@@ -87,7 +87,7 @@ IMPORTERS = {
         "continuous_claude",
         "thoughts/ledgers and thoughts/shared/handoffs of the project",
     ),
-    "markdown": Importer("files of notes, a note for each section", "markdown", "no place of its own"),
+    "markdown": Importer("files of notes, a note for each section", "markdown", ""),
 }
 
 

@@ -39,6 +39,7 @@ FIRST, LONGEST = 400, 50  # lines that say where a session was, and letters of i
 ARGUMENTS = (
     argument(
         "what", choices=["transcripts", "accept", *IMPORTERS], metavar="WHAT",
+        type=lambda word: "memory-keeper" if word == "crabshell" else word,  # which keeps it under its own name
         help="; ".join(
             ["transcripts: Claude Code's own", "accept: transcripts from elsewhere, or a clone, as your own"]
             + [f"{name}: {importer.help}" for name, importer in IMPORTERS.items()]

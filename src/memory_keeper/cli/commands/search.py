@@ -53,6 +53,8 @@ ANY_WORDS = True
 
 def run(args: Namespace) -> int:
     """The best matches first."""
+    if not "".join(args.query).strip():
+        args.fail("the QUERY is empty")
     with Keeper(args.home) as keeper:
         query, scope = " ".join(args.query), _scope(keeper, args)
         hits = _find(keeper, query, scope, args) or _find_once_more(keeper, query, scope, args)

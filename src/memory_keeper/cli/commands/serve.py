@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from memory_keeper.cli.arguments import argument, number
 from memory_keeper.cli.scope import folder_of
 from memory_keeper.errors import NotSetUp
+from memory_keeper.host.registration import checkout
 from memory_keeper.terminal import say
 
 NEEDED = ("starlette", "uvicorn", "jinja2")
@@ -30,8 +31,9 @@ def run(args: Namespace) -> int:
 def check() -> None:
     """NotSetUp where the extra is not installed."""
     if missing := [name for name in NEEDED if not find_spec(name)]:
-        hint = "pipx install --force '/path/to/the/checkout[dashboard]'"
-        raise NotSetUp(f"The dashboard needs {', '.join(missing)}, which is not installed", hint=hint)
+        hint = f"pipx install --force '{checkout()}[dashboard]'"
+        are = "is" if len(missing) == 1 else "are"
+        raise NotSetUp(f"The dashboard needs {', '.join(missing)}, which {are} not installed", hint=hint)
 
 
 def serve(home: str, folder: str, port: int = 0, open: bool = False) -> None:

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from memory_keeper.errors import NotSetUp
+from memory_keeper.host.registration import checkout
 
 if TYPE_CHECKING:
     from memory_keeper.team.hub.transport import Hub
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def check() -> None:
     """NotSetUp where the extra is not installed."""
     if not find_spec("psycopg"):
-        hint = "pipx install --force '/path/to/the/checkout[postgres]'"
+        hint = f"pipx install --force '{checkout()}[postgres]'"
         raise NotSetUp("A hub on PostgreSQL needs psycopg, which is not installed", hint=hint)
 
 
