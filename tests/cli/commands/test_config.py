@@ -169,6 +169,15 @@ def test_what_is_the_user_s_is_not_for_a_project_s_file(project: Path, capsys: S
     assert json.loads((home() / "config.json").read_text()) == {}
 
 
+def test_what_a_project_s_file_sets_in_vain_is_told(project: Path, capsys: Said) -> None:
+    path = project / ".claude/memory/config.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"compaction": {"summaryModel": "some-model"}}')
+    assert run("get", "compaction.summaryModel") == 0
+    out, err = capsys.readouterr()
+    assert out == "\n" and f"{path} sets it, and that does not hold" in err
+
+
 @pytest.mark.parametrize(("option", "name"), [("--project-file", "")])
 def test_in_the_project_s_files(project: Path, option: str, name: str) -> None:
     path = project / f".claude/memory-keeper{name}.json"

@@ -86,7 +86,13 @@ def _get(args: Namespace) -> int:
         about = {"key": args.key, "value": None, "origin": "", "meaning": why}
         return respond(args, about, f"{args.key} has no meaning here: {why}.")
     _rename(args)
-    setting = _holds(args, find_root(folder_of(args)))
+    root = find_root(folder_of(args))
+    setting = _holds(args, root)
+    for path, key in config.refused(args.home, root):
+        if key != args.key:
+            continue
+        way = f"if you want it, set it yourself: memory-keeper config set {key} VALUE --local"
+        say_problem(f"{path} sets it, and that does not hold", way)
     about = {
         "default": _usual(setting.key),
         "meaning": _meaning(setting.key),
