@@ -46,6 +46,13 @@ def checks(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, list[dic
     return said
 
 
+def test_a_failure_of_a_hook_that_named_none_is_told_as_that(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home.mkdir()
+    (home / "problems.log").write_text(json.dumps({"at": time(), "in": "", "problem": "ValueError"}) + "\n")
+    (told,) = checks(capsys, "--home", str(home))["hooks"]
+    assert "in a hook without a name: ValueError" in json.dumps(told)
+
+
 # --- a store that is damaged ---
 
 

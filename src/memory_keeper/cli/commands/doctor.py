@@ -426,7 +426,8 @@ def _problems(home: str) -> Iterator[Finding]:
         yield Finding("hooks", "OK", "no failure in the last week")
         return
     last = recent[-1]
-    text = f"{many(len(recent), 'failure')} in the last week, the last in {last.get('in')}: {last.get('problem')}"
+    where = last.get("in") or "a hook without a name"
+    text = f"{many(len(recent), 'failure')} in the last week, the last in {where}: {last.get('problem')}"
     yield Finding("hooks", "WARN", text, "memory-keeper doctor --fix, then watch whether it comes back")
 
 
