@@ -129,3 +129,11 @@ def test_a_picture_runs_nothing_and_shows_no_raw_text() -> None:
 
 def test_nothing_that_happened_is_a_picture_too() -> None:
     assert "nothing was lost" in draw(Survival(("s",), (), (), ()), "A session")
+
+
+def test_where_no_response_says_its_size_facts_stand_in_the_order_they_came() -> None:
+    drawn = draw(made(50)._replace(curve=((50.0, 1000),)), "A session")
+    (mark,) = (float(one.get("x1", "0")) for one in ElementTree.fromstring(drawn).iter() if one.get("class") == "mark")
+    begins = {float(x) for x in re.findall(r'<line class="kept" x1="([\d.]+)"', drawn)}
+    assert len([x for x in begins if 430 < x < mark]) > 10
+    assert "1,000 tokens" in drawn

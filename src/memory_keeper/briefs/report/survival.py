@@ -55,7 +55,7 @@ class Survival(NamedTuple):
     """What a session and those that clears joined to it knew, and what of it was still there later."""
 
     sessions: tuple[str, ...]  # the oldest first
-    curve: tuple[tuple[float, int], ...]  # when responses came, and how large the context was
+    curve: tuple[tuple[float, int], ...]  # when responses and boundaries came, and how large the context was then
     boundaries: tuple[Compaction, ...]
     threads: tuple[Thread, ...]  # by group, in order
 
@@ -88,7 +88,8 @@ def find_survival(store: Store, prices: Prices, session: str) -> Survival:
     order = list(GROUPS)
     threads = [Thread(GROUP_OF[fact.kind], fact, tuple(each)) for fact, each in zip(facts, fates, strict=True)]
     threads.sort(key=lambda one: (order.index(one.group), one.fact.at, one.fact.place))
-    curve = sorted(point for of in sessions for point in sizes(found.usages(of)))
+    measured = {(one.at, one.before) for one in boundaries if one.before}
+    curve = sorted(measured.union(*(sizes(found.usages(of)) for of in sessions)))
     return Survival(tuple(sessions), tuple(curve), tuple(boundaries), tuple(threads))
 
 

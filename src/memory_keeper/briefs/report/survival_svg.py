@@ -23,7 +23,7 @@ HEAD, LINE = 26, 18  # height of a heading and of a line of text
 FEW, MANY = 140, 300  # threads that have room for words, and for a little
 ROWS = (17, 9, 5)  # height of a thread: with words, without, of very many
 SIGN = 14  # width of the sign before the words
-CHARACTERS = 60  # of a thread's words
+CHARACTERS = 56  # of a thread's words
 LATER, SHORTEST = "later", 6  # said after the last boundary; how much of a thread is always seen
 SAYS = {KEPT: "kept by the summary", RESTORED: "brought back by Memory Keeper", LOST: "lost"}
 ONLY_LOST = "There are many: only what was lost has its words here. Point at a line to read it."
@@ -49,6 +49,8 @@ class _Picture:
     def __init__(self, one: Survival, link: Callable[[str], str] | None) -> None:
         self.one, self.link = one, link
         self.times = [at for at, _ in one.curve]
+        if len(self.times) <= len(one.boundaries):  # no response says how large the context was
+            self.times = sorted(thread.fact.at for thread in one.threads)
         places = range(len(one.threads))
         lost = [place for place in places if _end(one.threads[place]) == LOST]
         self.worded = {*(places if len(places) <= FEW else lost[:FEW])}
@@ -56,7 +58,7 @@ class _Picture:
         self.ends = [self.place(boundary.at) for boundary in one.boundaries]
 
     def place(self, at: float) -> float:
-        """Where a moment is: responses are evenly apart, however long somebody slept between them."""
+        """Where a moment is: responses, or facts, are evenly apart, however long somebody slept between them."""
         number = bisect_right(self.times, at)
         return LABELS + (WIDTH - EDGE - LABELS) * number / max(1, len(self.times))
 
