@@ -103,8 +103,9 @@ def test_each_says_when_there_is_nothing_yet(sandbox: Sandbox, api: Model) -> No
 
 
 def test_in_a_terminal_nobody_is_asked_for_a_permission(sandbox: Sandbox, api: Model) -> None:
-    commands = {name: shown for name, shown in SHOWN.items() if name != "soft-restart"}  # a clear comes after that
-    api.play(text("The store uses SQLite."), *(text(f"Seen {name}.") for name in commands))
+    clearing = ("soft-restart", "fresh-start")  # what is answered may be gone from the screen at once
+    commands = {name: shown for name, shown in SHOWN.items() if name not in clearing}
+    api.play(text("The store uses SQLite."), *(text(f"Seen {name}.") for name in (*commands, "fresh-start")))
     with Tui(sandbox, "--permission-mode", "default") as tui:
         tui.type(ASKED)
         tui.wait("The store uses SQLite.")
@@ -112,6 +113,9 @@ def test_in_a_terminal_nobody_is_asked_for_a_permission(sandbox: Sandbox, api: M
             tui.type(typed(name))
             tui.wait(f"Seen {name}.")
             assert shown in asked_last(api.of("main")[-1]), name
+        tui.type(typed("fresh-start"))
+        tui.wait("Memory Keeper brought nothing back")
+        assert SHOWN["fresh-start"] in asked_last(api.of("main")[-1])
 
 
 def test_what_is_typed_after_one_is_never_run(box: Sandbox, api: Model) -> None:

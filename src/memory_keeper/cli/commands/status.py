@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from time import time
 
 from memory_keeper import config
@@ -116,8 +117,16 @@ def _mean(numbers: Sequence[int]) -> int | None:
     return round(sum(numbers) / len(numbers)) if numbers else None
 
 
-def _bytes(home: str) -> int:
-    return sum(os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(home) for name in names)
+def _bytes(top: str, without: str = "") -> int:
+    """What a folder takes, but for one in it; what goes away meanwhile takes nothing."""
+    taken = 0
+    for folder, folders, names in os.walk(top):
+        if folder == top and without in folders:
+            folders.remove(without)
+        for name in names:
+            with suppress(FileNotFoundError):
+                taken += os.lstat(os.path.join(folder, name)).st_size
+    return taken
 
 
 # --- showing it -------------------------------------------------------------------------------------------------------
@@ -192,7 +201,7 @@ def _compactions(about: Json) -> Iterator[tuple[str, str]]:
 def _sizes(about: Json) -> Iterator[tuple[str, str]]:
     home = about["store"]
     journal = sum(os.path.getsize(path) for end in ("-wal", "-shm") if os.path.exists(path := f"{home}/store.db{end}"))
-    code = _bytes(os.path.join(home, COPY))
-    sizes = {"kept": about["store_bytes"] - code - journal, "SQLite's journal": journal, "the plugin itself": code}
+    code = _bytes(os.path.join(home, COPY))  # compiled while we look: not to be taken from the sum of before
+    sizes = {"kept": max(0, _bytes(home, COPY) - journal), "SQLite's journal": journal, "the plugin itself": code}
     yield "store", home
     yield "", ", ".join(f"{size(number)} {what}" for what, number in sizes.items() if number)
